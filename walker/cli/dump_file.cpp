@@ -59,9 +59,6 @@ class DumpFileRun {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
-    if (!snapshot.unasked.empty()) {
-      report({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
-    }
     const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return report(missing);
     name(snapshot);
@@ -70,6 +67,9 @@ class DumpFileRun {
     const std::vector<MissingPdb> unfound = missing_of(sources_, lines_);
     if (!unfound.empty()) log(missing_text(unfound));
     if (mapped_.cut()) return report(unreadable(command_.file, kCut));
+    if (!snapshot.unasked.empty()) {
+      report({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
+    }
     if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return report(*failure);
     return unmatched.empty() ? ExitCode::ok : report(missing);
   }

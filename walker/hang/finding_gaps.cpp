@@ -53,10 +53,7 @@ void add_dump_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& ga
 
 void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const ThreadHistory> threads,
                       std::vector<std::string>& gaps) {
-  if (!last.locks_missing.empty()) {
-    const bool same_reason = last.locks_missing == last.unasked;
-    gaps.push_back("Not all locks are known" + (same_reason ? ", for the same reason" : ": " + clipped(last.locks_missing)));
-  }
+  if (!last.locks_missing.empty()) gaps.push_back("Not all locks are known: " + clipped(last.locks_missing));
   std::set<std::uint32_t> in_locks;
   for (const Lock& lock : last.locks) {
     for (const LockWaiter& waiter : lock.waiters) in_locks.insert(waiter.os_id);

@@ -160,8 +160,8 @@ class Matcher {
     return false;
   }
 
-  // Whether functions of managed code have other ids in one of the dumps, or none, because the runtime's debugging
-  // library did not answer.
+  // Whether the runtime's debugging library did not answer for this dump, so that functions of managed code have other
+  // ids than in other dumps.
   bool lacks_managed_functions(const Sighting& sighting) const { return !dumps_[sighting.dump].unasked.empty(); }
 
   // Whether the thread is in the same function of the program in both dumps, whatever that function calls. If there is

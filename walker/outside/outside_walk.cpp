@@ -30,6 +30,7 @@ std::string why_skipped(CaptureFault fault) {
     case CaptureFault::off_stack: return {};
     case CaptureFault::not_suspended: return "it has ended, or its registers are not known";
     case CaptureFault::overdue: return "the thread ran again before its stack was copied";
+    case CaptureFault::not_now: return "it could not be suspended at that moment";
     case CaptureFault::no_room: return "there was no room for its stack";
   }
   return {};

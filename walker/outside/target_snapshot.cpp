@@ -42,9 +42,9 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   Snapshot snapshot = walk_outside(
       target, {.managed = managed, .jitted = &jitted, .wanted = wanted, .ask_anew = ask_anew});
   name_functions(snapshot, *clr);
-  add_clr_threads(snapshot, *clr);
   // If the library fails later, no frame and no name is missing.
   snapshot.unasked = clr->obstacle();
+  add_clr_threads(snapshot, *clr);
   snapshot.locks_missing = kLocksNotLookedFor;
   if (locks) add_managed_locks(snapshot, target, *clr);
   // This comes last, so that only lines are missing if the library fails here.

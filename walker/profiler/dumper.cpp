@@ -80,6 +80,7 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
 // Samples and sends all waiting threads, or as many as a group may have. Threads that got no copy of this moment stay
 // in `waiting`. Returns false if the sink refused a message, or if the process is ending.
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
+  if (!may_freeze()) return false;
   const std::size_t count = std::min(waiting.size(), Sampler::kMaxInGroup);
   std::vector<Sampler::GroupThread> group(count);
   std::size_t arena_bytes = kMinArenaBytes;
@@ -142,9 +143,10 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waitin
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }
 
+bool Dumper::can_go_on(const Thread& thread) { return thread.skipped.empty() || may_freeze(); }
+
 // Returns false if no thread can be frozen any more. The reason has been sent then.
-bool Dumper::can_go_on(const Thread& thread) {
-  if (thread.skipped.empty()) return true;
+bool Dumper::may_freeze() {
   const char* obstacle = sampler_.obstacle();
   if (obstacle != nullptr) sink_(Problem{obstacle});
   return obstacle == nullptr;

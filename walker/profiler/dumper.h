@@ -41,6 +41,7 @@ class Dumper {
   bool sample_moment(Threads& waiting, bool& overdue);
   bool send_thread(std::uint32_t os_id, const DumpRequest& request, Waiting* before = nullptr);
   bool can_go_on(const Thread& thread);
+  bool may_freeze();
   bool send(Thread thread);
 
   Sampler& sampler_;

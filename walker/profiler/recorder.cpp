@@ -382,6 +382,7 @@ void Recorder::begin_file() {
 }
 
 bool Recorder::tick(std::uint64_t now) {
+  sampler_.begin_round();
   if (now >= find_threads_ns_) {
     const std::uint64_t begun = clock_.now_ns();
     find_threads();
@@ -436,6 +437,8 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
       group[i].thread = &followed.thread.thread();
       group[i].last = &followed.last;
     }
+    problem_ = sampler_.obstacle();
+    if (problem_ != nullptr) return false;
     const auto frozen_ns = sampler_.sample_group(group, request_.sampling.engine, {});
     if (!frozen_ns) return false;
     std::size_t moved = 0, late = 0;

@@ -54,6 +54,7 @@ std::string_view why_skipped(CaptureFault fault) {
     case CaptureFault::off_stack: return {};
     case CaptureFault::not_suspended: return "the thread is ending";
     case CaptureFault::overdue: return "the thread ran again before its stack was copied";
+    case CaptureFault::not_now: return "mixwalk.dll could not suspend it at that moment";
     case CaptureFault::no_room: return "its stack had no more room beside those of other threads";
   }
   return {};
@@ -107,6 +108,7 @@ void Sampler::forget() {
 
 void Sampler::begin(const DumpRequest& request) {
   paused_ms_ = 0;
+  begin_round();
   walk_.warm_up(clr_.info4.get());
   images_.begin();
   probe_prepared_ = false;
@@ -119,16 +121,20 @@ void Sampler::prepare_probe(const DumpRequest& request) {
 }
 
 const char* Sampler::obstacle() noexcept {
-  if (obstacle_ != nullptr) return obstacle_;
-  switch (supervisor_.wait_while_silent()) {
+  if (obstacle_ != nullptr || !supervisor_.is_silent()) return obstacle_;
+  const ULONGLONG begun = GetTickCount64();
+  const Supervisor::Silence silence = supervisor_.wait_while_silent(silence_left_ms_);
+  const ULONGLONG waited = GetTickCount64() - begun;
+  silence_left_ms_ -= static_cast<DWORD>(std::min<ULONGLONG>(waited, silence_left_ms_));
+  switch (silence) {
     case Supervisor::Silence::none: break;
     case Supervisor::Silence::stopped:
       obstacle_ = "the program has stopped the thread of mixwalk.dll that ends a freeze in time, so nothing is frozen "
                   "any more";
       break;
     case Supervisor::Silence::late:
-      static_assert(Supervisor::kStartMs == 20'000);
-      obstacle_ = "the thread of mixwalk.dll that ends a freeze in time has not run for 20 s, so nothing is frozen any "
+      static_assert(kMaxSilenceMs == 8'000);
+      obstacle_ = "the thread of mixwalk.dll that ends a freeze in time has not run for 8 s, so nothing is frozen any "
                   "more: the machine is very busy, or the program keeps that thread from running";
       break;
   }
@@ -163,11 +169,9 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
   for (int i = 1;; ++i) {
     Sample result{.thread = {.os_id = os_id}, .copied = {}};
     if (!look(result, engine, thread, request, last)) return std::nullopt;
-    // While the supervisor is silent, no thread is suspended.
-    const bool not_tried = !result.thread.skipped.empty() && supervisor_.is_silent();
-    if (not_tried && i <= looks && obstacle() == nullptr) continue;
     longest_ns = std::max(longest_ns, result.thread.frozen_ns);
     longest_stop_ns = std::max(longest_stop_ns, result.thread.stopping_ns);
+    if (result.fault == CaptureFault::not_now && obstacle() != nullptr) return result;
     if (!partial && result.look_again && i < (result.thread.overdue ? kLooksOverdue : looks) &&
         pause_before(i + 1)) {
       continue;
@@ -270,8 +274,8 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   result.unmoved = raw.unmoved;
   // The machine was busy with other work for a whole deadline. Real case: one thread of 200 in a dump, with a load of
   // 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
-  result.look_again =
-      raw.fault == CaptureFault::no_room || (raw.fault == CaptureFault::overdue && last == nullptr);
+  result.look_again = raw.fault == CaptureFault::no_room || raw.fault == CaptureFault::not_now ||
+                      (raw.fault == CaptureFault::overdue && last == nullptr);
   if (!result.thread.skipped.empty() || raw.unmoved) return;
   if (last != nullptr) last->stack.keep(raw);
   raw.stack.rewrite_pointers();

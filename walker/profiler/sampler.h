@@ -119,8 +119,11 @@ class Sampler {
   // was ever met would stay in memory.
   void forget();
   // Returns why threads cannot be sampled any more, or null if they can be sampled. While the supervisor is silent, this
-  // waits (Supervisor::wait_while_silent). A reason stays.
+  // waits, for kMaxSilenceMs at most in a dump or in a round of a recording (Supervisor::wait_while_silent). A reason
+  // stays. Nothing may be frozen or claimed.
   const char* obstacle() noexcept;
+  // To be called before each round of a recording.
+  void begin_round() noexcept { silence_left_ms_ = kMaxSilenceMs; }
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }
 
@@ -166,7 +169,10 @@ class Sampler {
   ClrManagedCode code_;
   UnloadGate::Mark last_mark_;  // names_ has forgotten everything that was unloaded up to this mark
   std::vector<UnloadGate::Unload> unloads_;
-  const char* obstacle_ = nullptr;  // what obstacle() has returned
+  // mixwalk.exe waits 30 s for a dump, and the supervisor may have taken Supervisor::kStartMs of them.
+  static constexpr DWORD kMaxSilenceMs = 8'000;
+  const char* obstacle_ = nullptr;  // the reason that obstacle() has given
+  DWORD silence_left_ms_ = kMaxSilenceMs;
   DWORD paused_ms_ = 0;  // the sum of the pauses between the looks of this dump
   ListedImages images_;
   EntryHints hints_;

@@ -102,7 +102,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     frozen_since = thread.now_ns();
     sample.stopping_ns = frozen_since - started;
     if (!stopped) {
-      sample.fault = CaptureFault::not_suspended;
+      const bool refused = suspension.result() == Suspend::not_now;
+      sample.fault = refused ? CaptureFault::not_now : CaptureFault::not_suspended;
       return;
     }
     const StackLimits stack = thread.stack_limits();

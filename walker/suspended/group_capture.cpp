@@ -19,12 +19,12 @@ class GroupCapture {
       member.reading_ns = 0;
       const std::uint64_t started = group_.now_ns();
       const bool too_late = started - begun > suspending_ns;
-      const ThreadGroup::Suspend result = too_late ? ThreadGroup::Suspend::not_now : group_.suspend(i);
-      member.suspended = result == ThreadGroup::Suspend::done;
+      const Suspend result = too_late ? Suspend::not_now : group_.suspend(i);
+      member.suspended = result == Suspend::done;
       member.suspended_ns = group_.now_ns();
       member.sample.stopping_ns = member.suspended_ns - started;
-      if (result == ThreadGroup::Suspend::ending) member.sample.fault = CaptureFault::not_suspended;
-      if (result == ThreadGroup::Suspend::not_now) mark_late(member.sample);
+      if (result == Suspend::ending) member.sample.fault = CaptureFault::not_suspended;
+      if (result == Suspend::not_now) mark_late(member.sample);
     }
   }
 

@@ -24,6 +24,7 @@ enum class CaptureFault : std::uint8_t {
   not_suspended,  // SuspendThread or GetThreadContext failed, because the thread is ending
   off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
   overdue,        // the supervisor resumed it before its stack was copied
+  not_now,        // nothing may be suspended at the moment
   no_room,        // the stacks of the group's other threads left no room for this one
 };
 

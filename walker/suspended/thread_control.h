@@ -13,12 +13,18 @@ struct StackLimits {
   bool contains(std::uint64_t rsp) const noexcept { return rsp >= limit && rsp < base; }
 };
 
+// What came of an attempt to suspend a thread.
+enum class Suspend : std::uint8_t {
+  done,
+  ending,   // SuspendThread failed
+  not_now,  // nothing may be suspended now, or the time for the group is over; the thread runs
+};
+
 // One thread of this process that can be frozen. Frozen-safe: NO HEAP ALLOCATION, no lock and no logging in any of
 // these functions, not even through a failed check. (The scope of this interface follows Chromium's base/profiler.)
 class ThreadControl {
  public:
-  // Returns false if the thread is ending, or may not be suspended.
-  virtual bool suspend() noexcept = 0;
+  virtual Suspend suspend() noexcept = 0;
   // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume() noexcept = 0;
   // To be called only while the thread is suspended. On Windows this call also waits until the thread has really
@@ -43,18 +49,19 @@ class ThreadControl {
 class ScopedSuspension {
  public:
   explicit ScopedSuspension(ThreadControl& thread) noexcept
-      : thread_(thread), suspended_(thread.suspend()) {}
+      : thread_(thread), result_(thread.suspend()) {}
   ~ScopedSuspension() {
-    if (suspended_) thread_.resume();
+    if (result_ == Suspend::done) thread_.resume();
   }
   ScopedSuspension(const ScopedSuspension&) = delete;
   ScopedSuspension& operator=(const ScopedSuspension&) = delete;
 
-  explicit operator bool() const noexcept { return suspended_; }
+  explicit operator bool() const noexcept { return result_ == Suspend::done; }
+  Suspend result() const noexcept { return result_; }
 
  private:
   ThreadControl& thread_;
-  bool suspended_;
+  Suspend result_;
 };
 
 }  // namespace mixwalk

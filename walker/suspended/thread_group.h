@@ -17,11 +17,6 @@ class ThreadGroup {
   virtual void begin() noexcept = 0;
   virtual void end() noexcept = 0;
 
-  enum class Suspend : std::uint8_t {
-    done,
-    ending,   // SuspendThread failed
-    not_now,  // the group's time is over, or nothing may be suspended; the thread runs
-  };
   virtual Suspend suspend(std::size_t place) noexcept = 0;
   // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume(std::size_t place) noexcept = 0;

@@ -21,7 +21,7 @@ class TimedThread final : public ThreadControl {
  public:
   TimedThread(ThreadControl& thread, FrozenParts& parts) noexcept
       : thread_(thread), parts_(parts) {}
-  bool suspend() noexcept override {
+  Suspend suspend() noexcept override {
     const Timed timed(parts_.suspend);
     return thread_.suspend();
   }

@@ -29,7 +29,8 @@ class CutDump : public ::testing::Test {
   DumpFileHost host(std::uintmax_t left) {
     return {.local = none_,
             .symbol_path = {},
-            .open_clr = [this, left](const Target&, std::string&) -> std::unique_ptr<ClrQuestions> {
+            .open_clr = [this, left](const Target&, std::string& obstacle) -> std::unique_ptr<ClrQuestions> {
+              obstacle = "the DAC is missing";
               if (left < fs::file_size(path_)) fs::resize_file(path_, left);
               return nullptr;
             },
@@ -44,9 +45,12 @@ TEST_F(CutDump, IsRefusedInOneLineAndNothingIsWritten) {
   DumpFileCommand command;
   command.file = path_.string();
   command.format = format_by_name("text");
+  testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   EXPECT_EQ(run(command, host(~0ull)), ExitCode::ok);
   EXPECT_NE(testing::internal::GetCapturedStdout(), "");
+  const std::string whole = testing::internal::GetCapturedStderr();
+  EXPECT_NE(whole.find(": managed frames are missing: the DAC is missing\n"), std::string::npos) << whole;
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   EXPECT_EQ(run(command, host(4096)), ExitCode::input);

@@ -21,10 +21,10 @@ using ::testing::IsEmpty;
 // A thread whose stack is an array of this process. It records the calls that are made.
 class FakeThread final : public ThreadControl {
  public:
-  bool suspend() noexcept override {
+  Suspend suspend() noexcept override {
     ++suspends;
-    if (suspendable) frozen = true;
-    return suspendable;
+    frozen = suspended == Suspend::done;
+    return suspended;
   }
   void resume() noexcept override {
     ++resumes;
@@ -54,7 +54,7 @@ class FakeThread final : public ThreadControl {
 
   alignas(16) std::array<std::uint64_t, 32> stack{};
   Registers registers;
-  bool suspendable = true;
+  Suspend suspended = Suspend::done;
   bool readable = true;
   bool frozen = false;
   bool held = false;  // held by others
@@ -284,9 +284,12 @@ TEST_F(CaptureTest, SeedBeyondTheCopyIsNoSeed) {
 
 TEST_F(CaptureTest, SuspendFailure) {
   stand_under(0x900040);
-  thread_.suspendable = false;
+  thread_.suspended = Suspend::ending;
   capture_with(&clr_);
   EXPECT_EQ(sample_.fault, CaptureFault::not_suspended);
+  thread_.suspended = Suspend::not_now;
+  capture_with(&clr_);
+  EXPECT_EQ(sample_.fault, CaptureFault::not_now) << "it is not ending";
   EXPECT_EQ(thread_.resumes, 0);  // the thread was not suspended, so it is not resumed
   EXPECT_EQ(clr_.walks, 0);
 }
@@ -340,7 +343,7 @@ TEST_F(CaptureTest, NothingOfTheSampleBeforeIsLeft) {
   sample_.frozen_ns = 5;
   sample_.managed_walked = true;
   sample_.stack.fill(test::OwnMemory(), thread_.address(0), thread_.address(4));
-  thread_.suspendable = false;
+  thread_.suspended = Suspend::ending;
   capture_with(&clr_);
   EXPECT_THAT(sample_.entries(), IsEmpty());
   EXPECT_FALSE(sample_.entries_cut);
@@ -568,7 +571,7 @@ TEST_F(CaptureTest, ThreadThatWasLetGoBeforeItStoodHasNotStood) {
 TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
   class DeepThread final : public ThreadControl {
    public:
-    bool suspend() noexcept override { return true; }
+    Suspend suspend() noexcept override { return Suspend::done; }
     void resume() noexcept override { ++resumes; }
     bool read_registers(Registers& into) noexcept override {
       into.rip = 0x10120;

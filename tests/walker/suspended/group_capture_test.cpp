@@ -121,7 +121,7 @@ TEST_F(GroupCaptureTest, TheLastOneIsCopiedBeforeTheFirstRuns) {
 }
 
 TEST_F(GroupCaptureTest, AThreadThatIsEndingKeepsTheOthersFromNothing) {
-  group_.threads[0].suspend = ThreadGroup::Suspend::ending;
+  group_.threads[0].suspend = Suspend::ending;
   group_.threads[1].readable = false;
   capture();
   EXPECT_EQ(group_.did, "( s0 s1 s2 g1 g2 r1 r2 )") << "what was not suspended is not resumed";
@@ -190,7 +190,7 @@ TEST_F(GroupCaptureTest, AThreadThatStandsWhereItStoodIsUnmoved) {
 
 // The thread runs on, and is not ending, so another moment can have a copy of it.
 TEST_F(GroupCaptureTest, AThreadThatMayNotBeSuspendedNowIsLate) {
-  group_.threads[1].suspend = ThreadGroup::Suspend::not_now;
+  group_.threads[1].suspend = Suspend::not_now;
   capture();
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::overdue, CaptureFault::none));
   EXPECT_TRUE(members_[1].sample.overdue);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "symbols/image_files.h"
@@ -153,7 +155,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   auto snapshot = source_.next(last);
   if (!snapshot) return snapshot;
   complete(*snapshot);
-  // A series says a reason only once.
+  // A series does not say the reason again and again.
   if (!snapshot->unasked.empty() && std::exchange(unasked_, snapshot->unasked) != snapshot->unasked) {
     report({ExitCode::ok, process_text(snapshot->process) + ": managed frames are missing: " + snapshot->unasked});
   }

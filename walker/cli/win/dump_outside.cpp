@@ -68,6 +68,9 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
+  if (clr.questions != nullptr && snapshot.unasked.empty() && !clr.questions->obstacle().empty()) {
+    spdlog::info("some locks or line numbers are missing: {}", clr.questions->obstacle());
+  }
   (*target)->add_moments(snapshot);
   snapshot.way = Way::outside;
   return snapshot;

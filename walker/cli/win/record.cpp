@@ -105,7 +105,8 @@ class RecordingRun {
   RecordSummary summary_;
   UnmatchedThreads unmatched_;
   bool full_ = false;  // no more data can be kept, so the recording must end
-  ULONGLONG begun_ = 0;
+  bool has_begun_ = false;  // whether the target has sent the beginning of the recording
+  ULONGLONG begun_ = 0;     // when it began; until then, when it was requested
   std::size_t shown_characters_ = 0;  // in the progress line on the terminal
 };
 
@@ -135,8 +136,7 @@ RecordingRun::End RecordingRun::collect() {
   while (true) {
     const ULONGLONG now = GetTickCount64();
     // The requested time begins with the recording, which on a busy machine may be seconds after the request.
-    const bool begun = collector_.recording().process.id != 0;
-    const std::uint64_t limit = std::uint64_t{command_.duration_ms} + (begun ? 0 : command_.visit.timeout_ms);
+    const std::uint64_t limit = std::uint64_t{command_.duration_ms} + (has_begun_ ? 0 : command_.visit.timeout_ms);
     const bool over = command_.duration_ms != 0 && now - begun_ >= limit;
     if (!stopping && (over || full_ || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
       stopping = true;
@@ -144,7 +144,8 @@ RecordingRun::End RecordingRun::collect() {
       session_.stop_record();
     }
     if (stopping && now >= last_word) {
-      return {Failure{ExitCode::timeout, process_text() + " did not end the recording in time"}};
+      return {Failure{ExitCode::timeout, process_text() + " did not " + (has_begun_ ? "end" : "begin") +
+                                             " the recording in time"}};
     }
     RecordedBytes bytes;
     auto next = session_.next(kLookMs, bytes);
@@ -166,12 +167,14 @@ RecordingRun::End RecordingRun::collect() {
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   Recording& recording = collector_.recording();
   const std::size_t before = recording.samples.size();
-  const bool first = recording.process.id == 0;
   if (const auto problem = collector_.add(bytes.bytes, bytes.new_file); !problem.empty()) {
     return Failure{ExitCode::refused, "the recording is not valid: " + std::string(problem)};
   }
   // The requested time applies to the recording, not to the attach and the time before the first sample.
-  if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
+  if (!has_begun_ && recording.process.id != 0) {
+    has_begun_ = true;
+    begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
+  }
   if (summary_.samples() == 0 && recording.samples.size() != before) {
     spdlog::info("the first samples are here");
   }
@@ -233,7 +236,9 @@ void RecordingRun::note_threads() {
 void RecordingRun::show_progress(bool last) {
   const std::uint64_t seconds = this->seconds();
   std::string line = summary_.line(seconds);
-  if (!last && command_.duration_ms != 0) {
+  if (!last && !has_begun_) {
+    line += ", waiting for the recording to begin";
+  } else if (!last && command_.duration_ms != 0) {
     line += fmt::format(", {} s to go",
                         command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
@@ -270,7 +275,7 @@ void RecordingRun::complete(Recording& recording) const {
 
 void RecordingRun::say_end_of_process() const {
   std::string text = process_text() + " ended" + with_exit_code(session_.exit_code(kEndingMs));
-  if (command_.duration_ms != 0) {
+  if (command_.duration_ms != 0 && has_begun_) {
     text += fmt::format(" after {} of {} s", seconds(), command_.duration_ms / 1000);
   }
   if (summary_.samples() == 0) text += ", before a sample was taken: the recording is empty";

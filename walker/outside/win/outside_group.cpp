@@ -29,9 +29,9 @@ OutsideGroup::~OutsideGroup() {
   watcher_.join();
 }
 
-ThreadGroup::Suspend OutsideGroup::suspend(std::size_t place) noexcept {
+Suspend OutsideGroup::suspend(std::size_t place) noexcept {
   if (overdue(place)) return Suspend::not_now;
-  if (!threads_[place]->suspend()) return Suspend::ending;
+  if (threads_[place]->suspend() != Suspend::done) return Suspend::ending;
   // Either the watching thread finds this entry, or overdue() is true here, because both operations have one order.
   suspended_[place].store(true);
   if (!overdue(place)) return Suspend::done;

@@ -17,16 +17,16 @@ bool OutsideThread::open(std::uint32_t thread_id, std::uint32_t process_id) noex
   return teb_ != 0;
 }
 
-bool OutsideThread::suspend() noexcept {
+Suspend OutsideThread::suspend() noexcept {
   entry_.begin(id_);
   const DWORD before = SuspendThread(handle_.get());
   if (before == static_cast<DWORD>(-1)) {
     entry_.end();
-    return false;
+    return Suspend::ending;
   }
   entry_.set_suspended(before);
   suspended_before_ = before;
-  return true;
+  return Suspend::done;
 }
 
 void OutsideThread::resume() noexcept {

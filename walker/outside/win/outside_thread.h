@@ -23,7 +23,7 @@ class OutsideThread final : public ThreadControl {
   // Sets the limits of the thread's stack. They were read while it ran. That is correct because the base never changes.
   void set_limits(const StackLimits& limits) noexcept { limits_ = limits; }
 
-  bool suspend() noexcept override;
+  Suspend suspend() noexcept override;
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override;
   bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }

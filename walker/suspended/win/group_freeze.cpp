@@ -21,7 +21,7 @@ void GroupFreeze::begin() noexcept {
   state_.store(with(next, Phase::frozen), std::memory_order_release);
 }
 
-ThreadGroup::Suspend GroupFreeze::suspend(std::size_t place) noexcept {
+Suspend GroupFreeze::suspend(std::size_t place) noexcept {
   Member& member = members_[place];
   const HANDLE thread = member.thread->get();
   if (overdue(place) || heartbeat_.is_silent() ||

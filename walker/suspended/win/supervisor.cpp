@@ -14,6 +14,7 @@ constexpr SIZE_T kStackBytes = 64 << 10;
 // log, which is off unless DOTNET_StressLog asks for it). So this limit is only reached on a machine that is so busy
 // that the sampler gets no time.
 constexpr DWORD kEntryMs = 1000;
+constexpr DWORD kMomentMs = 500;
 
 }  // namespace
 
@@ -38,14 +39,15 @@ void Supervisor::stop() noexcept {
 
 Supervisor::Silence Supervisor::wait_while_silent(DWORD limit_ms) const noexcept {
   const ULONGLONG begun = GetTickCount64();
-  while (is_silent()) {
-    const ULONGLONG waited = GetTickCount64() - begun;
-    // After the machine has slept, every thread looks as if it had been silent for a long time. A debugger may suspend
-    // the thread for a moment.
-    if (waited >= kMomentMs && suspend_count(thread_.get()).value_or(0) != 0) return Silence::stopped;
-    if (waited >= limit_ms) return Silence::late;
-    // This returns at once if the thread has ended.
-    if (WaitForSingleObject(thread_.get(), kPollMs) == WAIT_OBJECT_0) return Silence::stopped;
+  // The looks are counted, because time also passes while the machine sleeps and while this thread gets no processor.
+  // After that, the supervisor needs a moment to look. A debugger may suspend it for a moment, too.
+  for (DWORD looks = 1; is_silent(); ++looks) {
+    if (WaitForSingleObject(thread_.get(), 0) == WAIT_OBJECT_0) return Silence::stopped;
+    if (looks * kPollMs > kMomentMs) {
+      if (suspend_count(thread_.get()).value_or(0) != 0) return Silence::stopped;
+      if (GetTickCount64() - begun >= limit_ms) return Silence::late;
+    }
+    Sleep(kPollMs);
   }
   return Silence::none;
 }
@@ -134,7 +136,8 @@ bool Supervisor::change(Phase from, Phase to) noexcept {
   }
 }
 
-// The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread. This calls
+// The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread, or the machine is
+// too busy. This calls
 // ResumeThread, too; a second ResumeThread does no harm, since the thread is running then. Nothing is frozen until the
 // supervisor looks again, because before_suspend() returns false. DoStackSnapshot is not running here.
 void Supervisor::give_back_for_supervisor(State state) noexcept {

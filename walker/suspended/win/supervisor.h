@@ -48,17 +48,16 @@ class Supervisor {
   // Whether the supervising thread has not looked for so long that the program may have stopped it. Nothing is frozen
   // as long as it is silent.
   bool is_silent() const noexcept { return heartbeat_.is_silent(); }
-  // Why the supervising thread is silent.
+  // Why the supervising thread is silent: the program has suspended or ended it, or it gets no processor.
   enum class Silence { none, stopped, late };
-  // Waits until the supervising thread looks again. Returns `none` then. Returns `stopped` if that thread has ended, or
-  // is suspended after kMomentMs, and `late` if it is neither and has not looked for limit_ms. To be called
-  // between start() and stop(). Not frozen-safe: nothing may be frozen or claimed meanwhile.
+  // Waits until the supervising thread looks again, and returns `none` then. Returns `stopped` if that thread has ended,
+  // or is suspended after half a second. Returns `late` if it is neither, and has not looked within limit_ms, but not
+  // before half a second. To be called between start() and stop(). Not frozen-safe: nothing may be frozen or claimed.
   //
   // Folklore: silence does not prove that the program has stopped the thread. Real case: on a machine that was ten times
-  // slower for a minute, no thread of the program ran for two seconds, and a dump ended with "the program has stopped
-  // the thread of mixwalk.dll" (hunt_test). Tests: SupervisorThreadTest.
-  Silence wait_while_silent(DWORD limit_ms = kStartMs) const noexcept;
-  static constexpr DWORD kMomentMs = 500;
+  // slower for a minute, the thread did not run for two seconds, and a dump ended with "the program has stopped the
+  // thread of mixwalk.dll" (hunt_test). Remedy: this function. Tests: SupervisorTest, SupervisorThreadTest.
+  Silence wait_while_silent(DWORD limit_ms) const noexcept;
   // The threads that are frozen together, under the same deadline. They are never frozen at the same time as a single
   // thread.
   GroupFreeze& group() noexcept { return group_; }
@@ -67,8 +66,7 @@ class Supervisor {
   // called before SuspendThread and begin() after it. end() undoes that one suspension, unless the supervisor or
   // mixwalk.exe has undone it already.
   //
-  // Returns false if nothing may be suspended now, because the supervisor is silent (the program has suspended or ended
-  // its thread), or because the ledger is full.
+  // Returns false if nothing may be suspended now, because the supervisor is silent, or because the ledger is full.
   bool before_suspend(DWORD thread_id) noexcept;
   void not_suspended() noexcept { freeze_.end(); }  // to be called if SuspendThread has failed
   // `before`: what SuspendThread returned. Returns false if mixwalk.exe has taken the suspension; no suspension of ours

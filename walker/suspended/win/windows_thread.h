@@ -18,7 +18,7 @@ class WindowsThread final : public ThreadControl {
   const ThreadHandle& thread() const noexcept { return thread_; }
   HANDLE handle() const noexcept { return thread_.get(); }
 
-  bool suspend() noexcept override;
+  Suspend suspend() noexcept override;
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override {
     return thread_.read_registers(registers);

@@ -21,7 +21,7 @@
 namespace mixwalk {
 namespace {
 
-using Suspend = ThreadGroup::Suspend;
+using Suspend = Suspend;
 
 constexpr DWORD kDeadlineMs = 500;
 
@@ -146,7 +146,7 @@ TEST_F(GroupFreezeTest, LetGoBeforeTheLastIsSuspended) {
 TEST_F(GroupFreezeTest, SuspendedWhileTheSupervisorLetsTheGroupGo) {
   group().begin();
   ASSERT_EQ(group().suspend(0), Suspend::done);
-  ThreadGroup::Suspend second = Suspend::done;
+  Suspend second = Suspend::done;
   g_before_resume = [&] { second = group().suspend(1); };
   look_after(kDeadlineMs);
   EXPECT_EQ(second, Suspend::not_now);

@@ -1,4 +1,4 @@
-// The supervisor with real threads, but without its own thread: the test makes each look.
+// The supervisor with real threads. SupervisorTest has no supervising thread: the test makes each look.
 
 #include "walker/suspended/win/supervisor.h"
 
@@ -398,56 +398,49 @@ TEST_F(SupervisorTest, AThreadSaysWhetherOthersSuspendedIt) {
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
+// The machine is so busy that the supervising thread gets no processor.
+TEST_F(SupervisorTest, ALateSupervisorIsWaitedFor) {
+  supervisor_.look(GetTickCount64() - kForEverMs);
+  EXPECT_FALSE(supervisor_.before_suspend(id_));
+  EXPECT_EQ(supervisor_.wait_while_silent(kDeadlineMs), Supervisor::Silence::late);
+  std::thread supervising([this] {
+    Sleep(kDeadlineMs);
+    supervisor_.look(GetTickCount64());
+  });
+  EXPECT_EQ(supervisor_.wait_while_silent(INFINITE), Supervisor::Silence::none);
+  supervising.join();
+}
+
 // The supervisor with its own thread.
 class SupervisorThreadTest : public ::testing::Test {
  protected:
-  SupervisorThreadTest() {
-    started_ = supervisor_.start();
+  SupervisorThreadTest() : started_(supervisor_.start()) {
     thread_ = UniqueHandle(OpenThread(THREAD_SUSPEND_RESUME | THREAD_TERMINATE, FALSE, supervisor_.thread_id()));
   }
 
-  // Suspends the supervising thread, and waits until it seems to be stopped.
-  void silence() {
-    ASSERT_TRUE(started_);
-    ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+  void wait_for_silence() {
     while (!supervisor_.is_silent()) Sleep(10);
-    EXPECT_FALSE(supervisor_.before_suspend(GetCurrentThreadId()));
   }
 
   LedgerPage ledger_{};
   Supervisor supervisor_{ledger_};
   UniqueHandle thread_;
-  bool started_ = false;
+  bool started_;
 };
 
-TEST_F(SupervisorThreadTest, ALateSupervisorIsWaitedFor) {
-  silence();
-  std::thread machine([this] {
-    Sleep(Supervisor::kMomentMs / 5);
-    ResumeThread(thread_.get());
-  });
-  EXPECT_EQ(supervisor_.wait_while_silent(), Supervisor::Silence::none);
-  EXPECT_TRUE(supervisor_.before_suspend(GetCurrentThreadId()));
-  supervisor_.not_suspended();
-  machine.join();
-}
-
-TEST_F(SupervisorThreadTest, TheWaitForALateSupervisorHasALimit) {
-  silence();
-  EXPECT_EQ(supervisor_.wait_while_silent(Supervisor::kMomentMs / 5), Supervisor::Silence::late);
-  ResumeThread(thread_.get());
-}
-
 TEST_F(SupervisorThreadTest, ASuspendedSupervisorIsStopped) {
-  silence();
-  EXPECT_EQ(supervisor_.wait_while_silent(), Supervisor::Silence::stopped);
+  ASSERT_TRUE(started_);
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+  wait_for_silence();
+  EXPECT_EQ(supervisor_.wait_while_silent(INFINITE), Supervisor::Silence::stopped);
   ResumeThread(thread_.get());
 }
 
 TEST_F(SupervisorThreadTest, ASupervisorThatHasEndedIsStopped) {
-  silence();
+  ASSERT_TRUE(started_);
   TerminateThread(thread_.get(), 0);
-  EXPECT_EQ(supervisor_.wait_while_silent(), Supervisor::Silence::stopped);
+  wait_for_silence();
+  EXPECT_EQ(supervisor_.wait_while_silent(INFINITE), Supervisor::Silence::stopped);
 }
 
 }  // namespace
