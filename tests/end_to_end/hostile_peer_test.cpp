@@ -77,8 +77,8 @@ std::wstring pipe_name_in(const std::string& request) {
 }
 
 // This test process plays a .NET process: it accepts one attach, answers it, sends `talk` through the pipe with the
-// name from the request, and then waits until mixwalk.exe has left.
-void be_a_target(const std::string& reply, const std::string& talk) {
+// name from the request, with a pause before each part but the first, and then waits until mixwalk.exe has left.
+void be_a_target(const std::string& reply, const std::vector<std::string>& talk, DWORD pause_ms) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
   const Deadline deadline(20'000);
@@ -98,19 +98,27 @@ void be_a_target(const std::string& reply, const std::string& talk) {
                                       nullptr, OPEN_EXISTING, 0, nullptr));
   ASSERT_TRUE(pipe);
   DWORD count = 0;
-  WriteFile(pipe.get(), talk.data(), static_cast<DWORD>(talk.size()), &count, nullptr);
+  for (const std::string& part : talk) {
+    if (&part != talk.data()) Sleep(pause_ms);
+    WriteFile(pipe.get(), part.data(), static_cast<DWORD>(part.size()), &count, nullptr);
+  }
   char unused[256];
   while (ReadFile(pipe.get(), unused, sizeof unused, &count, nullptr) && count != 0) {
   }
 }
 
-ProgramResult visit_this_process(const std::string& reply, const std::string& talk) {
-  ProgramResult result;
-  std::thread target([&] { be_a_target(reply, talk); });
-  result = run_program({mixwalk_exe(), "dump", "--timeout", "2s", "-p",
-                        std::to_string(GetCurrentProcessId())});
+ProgramResult visit_this_process(const std::string& reply, const std::vector<std::string>& talk, DWORD pause_ms,
+                                 const std::string& timeout) {
+  std::thread target([&] { be_a_target(reply, talk, pause_ms); });
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--no-locks", "--timeout", timeout, "-p",
+                                            std::to_string(GetCurrentProcessId())});
   target.join();
   return result;
+}
+ProgramResult visit_this_process(const std::string& reply, const std::string& talk) {
+  std::vector<std::string> parts;
+  if (!talk.empty()) parts.push_back(talk);
+  return visit_this_process(reply, parts, 0, "2s");
 }
 
 void expect_one_line(const ProgramResult& result, const std::vector<ExitCode>& codes) {
@@ -195,6 +203,18 @@ TEST(HostileTarget, TalksNonsense) {
     expect_one_line(visit_this_process(attach_reply(0), talk),
                     {ExitCode::refused, ExitCode::timeout});
   }
+}
+
+// The process has many threads, or the machine is busy, but the process answers all the time.
+TEST(SlowTarget, MayNeedLongerForADumpThanForAnAnswer) {
+  const DWORD pause_ms = 2'000;
+  const Hello hello{kProtocolVersion, {7, "C:\\x.exe", "x"}, {".NET", 10, 0, 0, 0}, GetCurrentThreadId()};
+  std::vector<std::string> talk = {encode(hello)};
+  for (std::uint32_t i = 0; i < 3; ++i) talk.push_back(encode(Thread{.os_id = 700 + i}));
+  talk.push_back(encode(DumpDone{}) + encode(Detached{}));
+  const ProgramResult result = visit_this_process(attach_reply(0), talk, pause_ms, "6s");
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_NE(result.out.find("\n3 threads: "), std::string::npos) << result.out;
 }
 
 // An image of this process under another path, and a thread whose frame is in one of its exports.

@@ -63,7 +63,7 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
                  "Where to look for PDBs, in addition to the folders of the images:\n"
                  "FOLDER;srv*FOLDER;… (default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
       ->option_text("PATH");
-  app.add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
+  app.add_option("--timeout", arguments.timeout, "How long to wait for each answer of the target (default 30s)")
       ->check(duration_validator())
       ->option_text("DURATION");
   app.add_option("--wait", arguments.wait,

@@ -14,8 +14,8 @@ inline constexpr char kLocksNotLookedFor[] = "mixwalk did not look for locks (--
 
 // The stacks of a target with the names of its managed frames. This is walk_outside() together with the runtime's
 // debugging library. `clr` is null if the library cannot be asked; `obstacle` then says why (empty if there is no
-// runtime). Snapshot::unasked says why frames or names are missing. Snapshot::locks has the locks of managed code, unless
-// `locks` is false. Not frozen-safe.
+// runtime). Snapshot::unasked says why frames or names are missing. Snapshot::locks has the locks of managed code,
+// unless `locks` is false. Not frozen-safe.
 Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
                          const std::function<bool(const TargetThread&)>& wanted, bool locks = true);
 

@@ -35,7 +35,8 @@ int wmain(int count, wchar_t** values) {
       SuspendThread(all->threads().back().handle.get());
     }
     if (cancelled) all->end();
-  } else if (!one.open(static_cast<std::uint32_t>(std::stoul(arguments[2])), process) || one.suspend() != Suspend::done) {
+  } else if (!one.open(static_cast<std::uint32_t>(std::stoul(arguments[2])), process) ||
+             one.suspend() != Suspend::done) {
     return 4;
   }
   std::puts("STANDS");
