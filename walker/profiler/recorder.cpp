@@ -150,12 +150,8 @@ bool Recorder::record(const RecordRequest& request) {
 
   unix_time_ms_ = unix_time_ms();
   begin_file();
-  const ULONGLONG begun = GetTickCount64();
-  const auto left_ms = [begun] {
-    const ULONGLONG passed = GetTickCount64() - begun;
-    return passed < Supervisor::kStartMs ? static_cast<DWORD>(Supervisor::kStartMs - passed) : 0;
-  };
-  if (!writer.begun_within(left_ms()) || !listener.begun_within(left_ms())) {
+  const Deadline deadline(Supervisor::kStartMs);
+  if (!writer.begun_within(deadline.remaining_ms()) || !listener.begun_within(deadline.remaining_ms())) {
     static_assert(Supervisor::kStartMs == 20'000);
     pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 20 s"});
     return false;
@@ -437,8 +433,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
       group[i].thread = &followed.thread.thread();
       group[i].last = &followed.last;
     }
-    problem_ = sampler_.obstacle();
-    if (problem_ != nullptr) return false;
+    if (!may_freeze()) return false;
     const auto frozen_ns = sampler_.sample_group(group, request_.sampling.engine, {});
     if (!frozen_ns) return false;
     std::size_t moved = 0, late = 0;
@@ -481,6 +476,12 @@ bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sa
   return add_sample(now, due, *sample);
 }
 
+// Returns false if no thread can be frozen any more.
+bool Recorder::may_freeze() {
+  problem_ = sampler_.obstacle();
+  return problem_ == nullptr;
+}
+
 bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample) {
   Followed& followed = *due.followed;
   const Thread& thread = sample.thread;
@@ -490,8 +491,7 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
     progress_.interventions += thread.overdue;
   }
   if (!thread.skipped.empty()) {
-    problem_ = sampler_.obstacle();
-    if (problem_ != nullptr) return false;
+    if (!may_freeze()) return false;
     // A thread that the supervisor resumed before it was copied, or whose code was unloaded, is sampled again at the
     // next tick. In any other case the thread is ending.
     followed.missed_value += due.sample_value;

@@ -102,6 +102,7 @@ class Recorder {
   void choose_due(std::uint64_t value);
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);
   bool sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group = nullptr);
+  bool may_freeze();
   bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
   std::uint64_t own_cpu_time() const;
   void keep_budget(std::uint64_t now);  // `now`: the time of clock_

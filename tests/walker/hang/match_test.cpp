@@ -211,12 +211,10 @@ TEST(MatchTest, AFrameThatTheRuntimeReportedIsProofBelowAGuess) {
 // The guess is above the frame by which the wait was recognised.
 TEST(MatchTest, AGuessAboveTheWaitProvesNoMove) {
   const auto at = [](int number, const std::string& caller) {
-    HangBuilder builder = dump(number).thread(
+    return dump(number).thread(
         1, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", caller}));
-    return builder;
   };
   HangBuilder guessed = at(0, "M A.F()");
-  for (Frame& frame : guessed.last().stack.frames) frame.trust = Trust::unwind_info;
   guessed.last().stack.frames[1].trust = Trust::scan;
   EXPECT_EQ(verdict({guessed, at(1, "M A.G()")}), Verdict::unclear);
   EXPECT_EQ(verdict({at(0, "M A.F()"), at(1, "M A.G()")}), Verdict::moved);

@@ -31,7 +31,7 @@ OutsideGroup::~OutsideGroup() {
 
 Suspend OutsideGroup::suspend(std::size_t place) noexcept {
   if (overdue(place)) return Suspend::not_now;
-  if (threads_[place]->suspend() != Suspend::done) return Suspend::ending;
+  if (const Suspend result = threads_[place]->suspend(); result != Suspend::done) return result;
   // Either the watching thread finds this entry, or overdue() is true here, because both operations have one order.
   suspended_[place].store(true);
   if (!overdue(place)) return Suspend::done;

@@ -10,8 +10,8 @@ namespace mixwalk {
 class Heartbeat {
  public:
   void beat(ULONGLONG now_ms) noexcept { last_.store(now_ms, std::memory_order_relaxed); }
-  // Whether the supervisor's thread has not looked for so long that the program may have stopped it. It might
-  // not resume a frozen thread then. Returns false before its first look.
+  // Whether the supervisor's thread has not looked for so long that the program may have stopped it. It might not
+  // resume a frozen thread then. Returns false before its first look.
   bool is_silent() const noexcept {
     const ULONGLONG last = last_.load(std::memory_order_relaxed);
     const ULONGLONG now = GetTickCount64();

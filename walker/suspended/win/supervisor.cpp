@@ -14,6 +14,7 @@ constexpr SIZE_T kStackBytes = 64 << 10;
 // log, which is off unless DOTNET_StressLog asks for it). So this limit is only reached on a machine that is so busy
 // that the sampler gets no time.
 constexpr DWORD kEntryMs = 1000;
+// How long a silent supervisor has at least before a reason is given. In that time it looks some fifty times.
 constexpr DWORD kMomentMs = 500;
 
 }  // namespace
@@ -39,8 +40,8 @@ void Supervisor::stop() noexcept {
 
 Supervisor::Silence Supervisor::wait_while_silent(DWORD limit_ms) const noexcept {
   const ULONGLONG begun = GetTickCount64();
-  // The looks are counted, because time also passes while the machine sleeps and while this thread gets no processor.
-  // After that, the supervisor needs a moment to look. A debugger may suspend it for a moment, too.
+  // These looks are counted, because time also passes while the machine sleeps and while this thread gets no processor.
+  // Afterwards the supervisor needs a moment to look. A debugger may also suspend the supervisor for a moment.
   for (DWORD looks = 1; is_silent(); ++looks) {
     if (WaitForSingleObject(thread_.get(), 0) == WAIT_OBJECT_0) return Silence::stopped;
     if (looks * kPollMs > kMomentMs) {
@@ -137,9 +138,9 @@ bool Supervisor::change(Phase from, Phase to) noexcept {
 }
 
 // The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread, or the machine is
-// too busy. This calls
-// ResumeThread, too; a second ResumeThread does no harm, since the thread is running then. Nothing is frozen until the
-// supervisor looks again, because before_suspend() returns false. DoStackSnapshot is not running here.
+// too busy. This calls ResumeThread, too; a second ResumeThread does no harm, since the thread is running then. Nothing
+// is frozen until the supervisor looks again, because before_suspend() returns false. DoStackSnapshot is not running
+// here.
 void Supervisor::give_back_for_supervisor(State state) noexcept {
   if (!move(state, Phase::overdue)) return;
   record_last_frozen();

@@ -21,8 +21,6 @@
 namespace mixwalk {
 namespace {
 
-using Suspend = Suspend;
-
 constexpr DWORD kDeadlineMs = 500;
 
 int g_resumes = 0;
