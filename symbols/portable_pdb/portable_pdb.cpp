@@ -13,7 +13,8 @@ constexpr unsigned kDocument = 0x30, kMethodDebugInformation = 0x31;
 constexpr std::uint8_t kWideGuids = 2, kWideBlobs = 4;  // HeapSizes
 constexpr std::uint32_t kMethodDef = 0x06000000;
 constexpr std::uint32_t kTableMask = 0xFF000000;
-// In bytes. A path is made of parts, and a hostile path may repeat its parts.
+// The maximum length of a path, in bytes. The file stores a path as a list of references to parts. A small hostile file
+// can refer to one part very often, so the path could be far larger than the file.
 constexpr std::size_t kMaxPath = 32'768;
 
 std::uint32_t index(ByteCursor& cursor, bool wide) { return wide ? cursor.u32() : cursor.u16(); }

@@ -23,7 +23,8 @@ class ClrIlSource {
     clr::Token method = 0;
     std::uint32_t offset = 0;  // bytes
   };
-  // `ip` lies inside an instruction (CodeAddress::lookup()) of this function. The function has metadata.
+  // Returns the place of `ip` in the IL of `function`. `ip` must lie inside an instruction of `function`
+  // (CodeAddress::lookup()). `function` must have metadata, so it must not be a dynamic method or a stub.
   const Place& find(clr::FunctionID function, std::uint64_t ip);
   // Returns what is known of the address without asking the runtime; null if nothing is known.
   const Place* known(std::uint64_t ip) const;

@@ -120,7 +120,7 @@ TEST_F(Framework, DoctorSaysWhatItIs) {
   expect_unharmed(parked);
 }
 
-// The dump has native frames, and a sentence about the managed ones.
+// The dump has native frames, and its field `unasked` says why managed frames are missing or have no names.
 TEST_F(Framework, CanBeReadFromOutside) {
   ChildProcess parked({program_});
   ready(parked);

@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// The longest epilogue pops all sixteen registers, and a jump follows.
+// An epilogue pops each of the sixteen registers at most once.
 constexpr int kMaxPops = 16;
 
 constexpr std::uint64_t extend(std::int64_t displacement) noexcept {

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// The reason why the last call of the C library failed, in words.
+// Returns what `error` means, in words; by default, why the last call of the C library failed.
 inline std::string errno_text(int error = errno) {
   return error == 0 ? "unknown error" : std::generic_category().message(error);
 }

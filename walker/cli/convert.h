@@ -5,7 +5,8 @@
 
 namespace mixwalk {
 
-// mixwalk convert, on any system. Prints one line on standard error if an error occurred or the recording was cut.
+// mixwalk convert, on any system. Prints one line on standard error if an error occurred or the recording was cut
+// off.
 ExitCode run(const ConvertCommand& command);
 
 }  // namespace mixwalk

@@ -23,8 +23,8 @@ struct RecordingFormat {
 // All formats, by name. A new format is one more line in formats.cpp.
 std::span<const RecordingFormat> recording_formats();
 
-// Return null if there is no such format. The longest extension of a path counts, so a.speedscope.json is not an
-// a.json.
+// Both functions return null if there is no such format. If the extensions of several formats fit a path, the longest
+// extension decides: the path a.speedscope.json means the format `speedscope`, not `json`.
 const RecordingFormat* format_by_name(std::string_view name);
 const RecordingFormat* format_by_path(std::string_view path);
 

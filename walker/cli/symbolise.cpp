@@ -93,7 +93,8 @@ class RecordFile {
       error_ = "a record of it is larger than 1 GiB";
       return;
     }
-    // The buffer grows in proportion to its size, so that a large record is not copied for each part of it.
+    // The buffer grows in proportion to its size, so that a large record is not copied each time another part
+    // of the record is read.
     const std::size_t wanted = std::max(kReadBytes, had);
     bytes_.resize(had + wanted);
     errno = 0;

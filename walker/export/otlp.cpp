@@ -336,7 +336,7 @@ class Writer {
     location_table_.write(out, DictionaryField::location_table);
     functions_.write(out, DictionaryField::function_table);
     {
-      // The entry is not an empty message, because decoders also check the lengths of ids that are not set.
+      // The only link is not an empty message, because decoders also check the lengths of ids that are not set.
       MessageBuilder<LinkField> link(out, DictionaryField::link_table);
       link.add_bytes(LinkField::trace_id, std::string(16, '\0'));
       link.add_bytes(LinkField::span_id, std::string(8, '\0'));

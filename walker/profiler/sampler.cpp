@@ -330,8 +330,8 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
   grounds_.managed.clear();
   grounds_.images.clear();
   if (!finish(event.stack)) return std::nullopt;
-  // The thread itself named its dynamic methods, while they were on its stack; the other names were looked up by
-  // finish().
+  // The event's thread walked its own stack, and looked up the names of its dynamic methods while these methods were on
+  // the stack. So the addresses and the names stay right even if such a method has been unloaded since.
   grounds_.managed.code.clear();
   if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
@@ -467,7 +467,7 @@ bool Sampler::finish(Stack& stack) {
       // The answer is kept as long as none of this code is unloaded (read_unloads()).
       if (frame.function != 0 && clr_.reports_method_unloads) outside_.keep(frame.address);
     }
-    // If the sample is an event's, the thread has named its dynamic methods itself.
+    // In an event's sample, the dynamic methods already have names: the event's thread looked them up.
     if (frame.function != 0 && frame.name.empty() && !name(frame)) return false;
     if (frame.kind == FrameKind::stub) find_target(stack, i);
   }

@@ -11,8 +11,9 @@
 
 namespace mixwalk {
 
-// Actions that a sampler must never do while a thread is frozen. mixwalk_trapped.dll does them on purpose, to show that
-// the trap sees the action, and that it hangs when the right lock is held.
+// Actions that a sampler must never do while a thread is frozen. mixwalk_trapped.dll does one of these actions on
+// purpose. freeze_trap_test shows that the trap detects the action. lock_holder_test shows that the action hangs if the
+// frozen thread holds the lock that the action needs.
 enum class Sabotage : std::uint32_t {
   none,
   heap,            // HeapAlloc from the process heap

@@ -485,7 +485,7 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   EXPECT_EQ(thread_.resumes, 1);
 }
 
-// The program, a debugger or the CLR has suspended the thread, for reasons of its own.
+// The program, a debugger or the CLR has suspended the thread, and not mixwalk.
 TEST_F(CaptureTest, ThreadThatOthersSuspendedIsOnlyCopied) {
   thread_.held = true;
   stand_under(0x900040);

@@ -19,7 +19,7 @@
 
 namespace mixwalk {
 
-// A live process that is only read: nothing is loaded into it, nothing is written to it, and its runtime is not asked.
+// A live process that is only read: nothing is loaded or written into it, and no call is made to its runtime.
 // A thread is suspended only while its registers and its stack are copied. The list of images and the thread
 // environment blocks are read from the process's own memory, so they are not trusted.
 class LiveTarget final : public Target {

@@ -74,7 +74,8 @@ Failure TargetSession::failure_of(IoResult result) const {
 std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
   auto watch = TargetWatch::begin(target_, hello.agent_thread);
   if (!watch) {
-    // A process that is just ending may have no threads any more before it has ended itself.
+    // A process that is ending may have lost all of its threads before its handle is signaled. Then no watch can begin,
+    // and this is not the failure to report.
     constexpr DWORD kEndingMs = 1'000;
     const bool ended = WaitForSingleObject(target_.process.get(), kEndingMs) == WAIT_OBJECT_0;
     return ended ? failure_of(IoResult::exited) : watch.failure();

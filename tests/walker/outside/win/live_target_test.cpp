@@ -108,7 +108,7 @@ TEST(LiveTarget, ImagesThatComeAndGoHideNoOthers) {
   EXPECT_EQ(without, 0) << "of " << kReadings;
 }
 
-// The test reads its own process, because the test knows where its data is.
+// The test reads its own process, because the test knows the addresses of its own data.
 TEST(RemoteMemoryTest, GuardedAndClosedPagesAreNotRead) {
   auto* const pages = static_cast<char*>(VirtualAlloc(nullptr, 4 * 4096, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE));
   ASSERT_NE(pages, nullptr);
