@@ -17,4 +17,9 @@ ScopedEnvironment::~ScopedEnvironment() {
 
 Environment dynamic_methods_may_end() { return {{"DOTNET_EnableWriteXorExecute", "0"}}; }
 
+// 1: a dump with the stacks, and without the heap. The number is read as a hexadecimal one.
+Environment crash_dump(const std::string& path) {
+  return {{"DOTNET_DbgEnableMiniDump", "1"}, {"DOTNET_DbgMiniDumpType", "1"}, {"DOTNET_DbgMiniDumpName", path}};
+}
+
 }  // namespace mixwalk

@@ -25,4 +25,8 @@ class ScopedEnvironment {
 // Event sources, expressions and ClrMD make such methods.
 Environment dynamic_methods_may_end();
 
+// The variables of a program that the runtime may end by itself ("Internal CLR error"): the runtime then writes the
+// stacks of all threads to the dump file `path`, which `mixwalk dump` reads.
+Environment crash_dump(const std::string& path);
+
 }  // namespace mixwalk
