@@ -21,7 +21,12 @@ struct Pairs {
 
 class Passing : public ::testing::Test {
  protected:
-  Passing() : file_(temporary_file("passing.mixwalk")), crash_(temporary_file("passing.dmp")) { remove_file(crash_); }
+  // Each test has its own dump, so that the tests after a failed one keep the dump.
+  Passing()
+      : file_(temporary_file("passing.mixwalk")),
+        crash_(temporary_file(std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".dmp")) {
+    remove_file(crash_);
+  }
   ~Passing() override {
     remove_file(file_);
     if (!HasFailure()) remove_file(crash_);

@@ -220,7 +220,7 @@ FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second) {
     const auto known = before.find(found.key);
     if (known == before.end()) continue;
     const Lock& old = *known->second;
-    // If the type of the lock's object could not be read in one of both looks, the lock counts as the same lock.
+    // If the type of the lock's object could not be read in one of the two looks, the lock counts as the same lock.
     const bool same_type = old.type == found.lock.type || old.type.empty() || found.lock.type.empty();
     if (old.owner != found.lock.owner || old.held != found.lock.held || !same_type) continue;
     FoundMonitor kept = found;
