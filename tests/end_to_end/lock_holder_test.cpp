@@ -42,13 +42,13 @@ constexpr int kLongWalksPerRequest = 2;
 // The limit for requests in every case.
 constexpr int kMaxRequests = 500;
 
-// A freeze may last for its deadline, plus these times: two steps of the supervisor (it looks every 10 ms, and frees a
-// DoStackSnapshot that waits one look later), a time slice (15.6 ms on Windows) until the supervisor gets a processor,
-// and another one until the frozen thread gets one.
+// A freeze may last for its deadline, plus these times: four steps of the supervisor (it looks every 10 ms, and frees a
+// DoStackSnapshot that waits three looks later), a time slice (15.6 ms on Windows) until the supervisor gets a
+// processor, and another one until the frozen thread gets one.
 constexpr std::uint64_t kSupervisorStepMs = 10;
 constexpr std::uint64_t kSliceMs = 16;
 constexpr std::uint64_t kLimitNs =
-    (kDefaultDeadlineMs + 2 * kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
+    (kDefaultDeadlineMs + 4 * kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
 
 // Measures how late this machine wakes a sleeping thread, during the life of this object. Its threads sleep as the
 // supervisor does, and record the longest delay. A machine with more work than processors now and then delays every

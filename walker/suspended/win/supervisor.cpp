@@ -6,8 +6,16 @@
 namespace mixwalk {
 namespace {
 
-// How often the supervisor looks. A freeze ends at the latest one such period after its deadline.
+// How often the supervisor looks. A freeze ends at the latest one such period after its deadline, except for a freeze
+// in which DoStackSnapshot waits (kSteadyLooks).
 constexpr DWORD kPollMs = 10;
+// At how many looks in a row a thread must be suspended by DoStackSnapshot before the supervisor believes that it is.
+//
+// Folklore: the CLR's GC suspends a thread as well, reads its registers, and resumes it. While a thread stays frozen,
+// the GC repeats this. So one look can take the GC's suspension for DoStackSnapshot's. If that suspension is undone, the
+// thread runs on while the GC believes that it stands still. Remedy: the GC holds its suspension for a fraction of a
+// millisecond, and DoStackSnapshot holds its own as long as it waits. (Tests: SupervisorTest.*MomentarySuspension*.)
+constexpr int kSteadyLooks = 3;
 constexpr SIZE_T kStackBytes = 64 << 10;
 // How much longer than the deadline a thread may stay frozen if DoStackSnapshot has been called and has not suspended
 // the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's stress
@@ -180,19 +188,23 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
   group_.look(now_ms);
   State state = state_.load(std::memory_order_acquire);
   const Phase phase = phase_of(state);
-  if (phase == Phase::leaving) check_walk(state);
+  if (phase == Phase::leaving) check_walk(state, now_ms);
   if (phase != Phase::frozen && phase != Phase::walking) return;
-  const ULONGLONG since = since_.load(std::memory_order_relaxed);
-  if (now_ms < since || now_ms - since < deadline_ms_) return;
+  const bool walking = phase == Phase::walking;
+  if (!walking && !has_passed(deadline_ms_, now_ms)) return;
+  const State before = state;
   if (!move(state, Phase::checking)) return;
 
   const HANDLE thread = target_.load(std::memory_order_relaxed);
-  const bool walking = phase == Phase::walking;
-  // If the thread were resumed here, it could end, and the runtime could forget it, before DoStackSnapshot first uses
-  // it. That would end the process ("Fatal error. 0x8013135E").
-  if (walking && now_ms - since < deadline_ms_ + kEntryMs && suspend_count(thread).value_or(2) < 2) {
-    move(state, Phase::walking);
-    return;
+  if (walking) {
+    // If the thread were resumed before DoStackSnapshot suspends it, it could end, and the runtime could forget it,
+    // before DoStackSnapshot first uses it. That would end the process ("Fatal error. 0x8013135E").
+    const bool steady = is_steady(before, suspend_count(thread).value_or(2) >= 2);
+    const bool has_begun = steady || has_passed(deadline_ms_ + kEntryMs, now_ms);
+    if (!has_begun || !has_passed(deadline_ms_, now_ms)) {
+      move(state, Phase::walking);
+      return;
+    }
   }
   record_last_frozen();
   if (!move(state, Phase::resuming)) return;
@@ -208,25 +220,43 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 // is undone here, if that lets the thread run. walk_may_go_on() makes it again before DoStackSnapshot itself resumes
 // the thread.
 //
-// In three cases a suspension by the program is wrongly undone as that of DoStackSnapshot. First: the program suspends
-// the thread before DoStackSnapshot does, and the deadline passes. (The alternative is to wait for a frame, but that
-// would keep a thread frozen for kEntryMs if its walk waits for a lock that the thread holds, because such a walk never
-// reaches a frame.) Second: the program suspends the thread after both suspensions were undone, and DoStackSnapshot
-// returns without another frame. Third: the program suspends the thread after DoStackSnapshot has resumed it and before
-// DoStackSnapshot has returned.
-void Supervisor::check_walk(State state) noexcept {
+// In three cases a suspension by the program is wrongly undone as that of DoStackSnapshot. In the second and the third
+// case, that suspension must last for kSteadyLooks looks in a row, or kEntryMs must have passed. First: the program
+// suspends the thread after both suspensions were undone, and DoStackSnapshot returns without another frame. Second:
+// the program suspends the thread after DoStackSnapshot has resumed it and before DoStackSnapshot has returned. Third:
+// the program suspends the thread before DoStackSnapshot does, and the deadline passes. (The alternative is to wait for
+// a frame, but that would keep a thread frozen for kEntryMs if its walk waits for a lock that the thread holds, because
+// such a walk never reaches a frame.)
+void Supervisor::check_walk(State state, ULONGLONG now_ms) noexcept {
+  const State before = state;
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);
-  if (suspend_count(thread).value_or(1) != 1) {
+  const bool alone = suspend_count(thread).value_or(1) == 1;
+  const bool steady = is_steady(before, alone);
+  if (!alone || (!steady && !has_passed(deadline_ms_ + kEntryMs, now_ms))) {
     move(state, Phase::leaving);
     return;
   }
+  steady_looks_ = 0;  // DoStackSnapshot may suspend the thread again in this freeze
   record_last_frozen();
   if (freeze_.take_walk()) {
     resume_(thread);
     freeze_.resumed(false);
   }
   move(state, Phase::overdue);
+}
+
+// Whether the thread has been frozen for this long.
+bool Supervisor::has_passed(DWORD milliseconds, ULONGLONG now_ms) const noexcept {
+  const ULONGLONG since = since_.load(std::memory_order_relaxed);
+  return now_ms >= since && now_ms - since >= milliseconds;
+}
+
+// Whether `holds` has been true at kSteadyLooks looks in a row, all of them in the same phase of the same freeze.
+bool Supervisor::is_steady(State state, bool holds) noexcept {
+  if (state != steady_state_ || !holds) steady_looks_ = 0;
+  steady_state_ = state;
+  return holds && ++steady_looks_ >= kSteadyLooks;
 }
 
 void Supervisor::record_last_frozen() noexcept {

@@ -121,7 +121,9 @@ class Supervisor {
   bool change(Phase from, Phase to) noexcept;
   State wait_for_supervisor() const noexcept;
   void give_back_for_supervisor(State state) noexcept;
-  void check_walk(State state) noexcept;
+  void check_walk(State state, ULONGLONG now_ms) noexcept;
+  bool has_passed(DWORD milliseconds, ULONGLONG now_ms) const noexcept;
+  bool is_steady(State state, bool holds) noexcept;
   void record_last_frozen() noexcept;
 
   LedgerPage& ledger_;
@@ -134,6 +136,9 @@ class Supervisor {
   std::atomic<std::uint64_t> last_frozen_ticks_{0};
   Heartbeat heartbeat_;
   GroupFreeze group_;
+  // Used by the supervising thread only; see is_steady().
+  State steady_state_ = 0;
+  int steady_looks_ = 0;
   UniqueHandle stop_, running_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;

@@ -70,6 +70,14 @@ class SupervisorTest : public ::testing::Test {
   }
   // Looks as the supervising thread does, this long after the freeze began.
   void look_after(DWORD milliseconds) { supervisor_.look(GetTickCount64() + milliseconds); }
+  // Looks as often as the supervisor needs to believe that a suspension is that of DoStackSnapshot.
+  void look_steadily() {
+    look_steadily_but_once();
+    look_after(kDeadlineMs);
+  }
+  void look_steadily_but_once() {
+    for (int i = 0; i < 2; ++i) look_after(kDeadlineMs);
+  }
 
   // Returns how often the thread is suspended.
   DWORD suspensions() {
@@ -196,7 +204,7 @@ TEST_F(SupervisorTest, AWalkThatGoesOnEndsItself) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
   SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_after(kDeadlineMs);
+  look_steadily();
   EXPECT_EQ(suspensions(), 1u);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
@@ -212,7 +220,7 @@ TEST_F(SupervisorTest, AWalkThatEndsItselfLeavesTheProgramItsSuspension) {
   ASSERT_TRUE(supervisor_.begin_walk());
   SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   SuspendThread(thread_.get());  // the program's suspension
-  look_after(kDeadlineMs);
+  look_steadily();
   look_after(kForEverMs);
   EXPECT_EQ(suspensions(), 2u);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
@@ -227,8 +235,8 @@ TEST_F(SupervisorTest, AWalkThatWaitsIsFreed) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
   SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_after(kDeadlineMs);
-  look_after(kDeadlineMs);
+  look_steadily();
+  look_steadily();
   EXPECT_EQ(suspensions(), 0u);
   // DoStackSnapshot gets what it waited for, and reports a frame. From then on it keeps the thread suspended again,
   // since it will resume the thread.
@@ -238,6 +246,58 @@ TEST_F(SupervisorTest, AWalkThatWaitsIsFreed) {
   EXPECT_FALSE(supervisor_.end_walk());
   supervisor_.end();
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+// The CLR's GC suspends the thread for a moment, again and again, and DoStackSnapshot has not suspended the thread yet.
+TEST_F(SupervisorTest, AMomentarySuspensionBeforeTheWalkIsNotThatOfDoStackSnapshot) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  for (int i = 0; i < 5; ++i) {
+    SuspendThread(thread_.get());  // the GC's suspension
+    look_steadily_but_once();
+    EXPECT_EQ(ResumeThread(thread_.get()), 2u);
+    look_after(kDeadlineMs);
+    EXPECT_FALSE(supervisor_.overdue());
+  }
+  EXPECT_TRUE(supervisor_.end_walk());
+  supervisor_.end();
+}
+
+// DoStackSnapshot has resumed the thread, and has not returned yet.
+TEST_F(SupervisorTest, AMomentarySuspensionAfterTheWalkIsLeftToItsOwner) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
+  look_steadily();
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);  // DoStackSnapshot's resume
+  for (int i = 0; i < 5; ++i) {
+    SuspendThread(thread_.get());  // the GC's suspension
+    look_steadily_but_once();
+    EXPECT_EQ(ResumeThread(thread_.get()), 1u) << "the thread ran while the GC relied on its suspension";
+    look_after(kDeadlineMs);
+  }
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
+  EXPECT_EQ(g_resumes, 1);
+}
+
+// A GC tries to suspend the thread while DoStackSnapshot waits for good.
+TEST_F(SupervisorTest, AWalkThatWaitsIsFreedBetweenMomentarySuspensions) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
+  look_steadily();
+  for (int i = 0; i < 5; ++i) {
+    look_after(kDeadlineMs);
+    SuspendThread(thread_.get());  // the GC's suspension
+    look_after(kDeadlineMs);
+    EXPECT_EQ(ResumeThread(thread_.get()), 2u);
+  }
+  look_after(kForEverMs);
+  EXPECT_EQ(suspensions(), 0u);
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
 }
 
 // Between the call and its own suspension, DoStackSnapshot waits for nothing, and it would crash if the thread
@@ -316,9 +376,9 @@ TEST_F(SupervisorTest, TheLedgerSaysWhatIsLeftOfOurs) {
   ASSERT_TRUE(supervisor_.begin_walk());
   EXPECT_EQ(written(), FreezeState::walked);
   SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_after(kDeadlineMs);
+  look_steadily();
   EXPECT_EQ(written(), FreezeState::walk_holds);
-  look_after(kDeadlineMs);
+  look_steadily();
   EXPECT_EQ(written(), FreezeState::resumed);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
   EXPECT_EQ(written(), FreezeState::walk_holds);
@@ -349,13 +409,13 @@ TEST_F(SupervisorTest, AWalkThatComesToAFrameWaitsForTheSupervisor) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
   SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_after(kDeadlineMs);
+  look_steadily();
   std::thread walk;
   g_before_resume = [&] {
     walk = std::thread([this] { EXPECT_FALSE(supervisor_.walk_may_go_on()); });
     Sleep(kDeadlineMs);
   };
-  look_after(kDeadlineMs);
+  look_steadily();
   walk.join();
   EXPECT_EQ(suspensions(), 1u) << "DoStackSnapshot will resume the thread once";
   ResumeThread(thread_.get());
@@ -375,7 +435,7 @@ TEST_F(SupervisorTest, ASupervisorThatWakesUpLateFindsTheFreezeEnded) {
     supervisor_.end();
     EXPECT_EQ(suspensions(), 0u);
   };
-  look_after(kDeadlineMs);
+  look_steadily();
   EXPECT_FALSE(supervisor_.overdue());
   SuspendThread(thread_.get());  // the program's suspension
   look_after(kForEverMs);
