@@ -12,8 +12,8 @@ constexpr DWORD kPollMs = 10;
 // At how many looks in a row a thread must be suspended by DoStackSnapshot before the supervisor believes that it is.
 //
 // Folklore: the CLR's GC suspends a thread as well, reads its registers, and resumes it. While a thread stays frozen,
-// the GC repeats this. So one look can take the GC's suspension for DoStackSnapshot's. If that suspension is undone, the
-// thread runs on while the GC believes that it stands still. Remedy: the GC holds its suspension for a fraction of a
+// the GC repeats this. So one look can take the GC's suspension for DoStackSnapshot's. If that suspension is undone,
+// the thread runs on while the GC believes that it stands still. Remedy: the GC holds its suspension for a fraction of a
 // millisecond, and DoStackSnapshot holds its own as long as it waits. (Tests: SupervisorTest.*MomentarySuspension*.)
 constexpr int kSteadyLooks = 3;
 constexpr SIZE_T kStackBytes = 64 << 10;
@@ -21,6 +21,8 @@ constexpr SIZE_T kStackBytes = 64 << 10;
 // the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's stress
 // log, which is off unless DOTNET_StressLog asks for it). So this limit is only reached on a machine that is so busy
 // that the sampler gets no time.
+//
+// It is also the limit for kSteadyLooks if somebody else suspends the thread again and again.
 constexpr DWORD kEntryMs = 1000;
 // How long a silent supervisor has at least before a reason is given. In that time it looks some fifty times.
 constexpr DWORD kMomentMs = 500;
@@ -192,14 +194,13 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
   if (phase != Phase::frozen && phase != Phase::walking) return;
   const bool walking = phase == Phase::walking;
   if (!walking && !has_passed(deadline_ms_, now_ms)) return;
-  const State before = state;
   if (!move(state, Phase::checking)) return;
 
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   if (walking) {
     // If the thread were resumed before DoStackSnapshot suspends it, it could end, and the runtime could forget it,
     // before DoStackSnapshot first uses it. That would end the process ("Fatal error. 0x8013135E").
-    const bool steady = is_steady(before, suspend_count(thread).value_or(2) >= 2);
+    const bool steady = is_steady(state, suspend_count(thread).value_or(2) >= 2);
     const bool has_begun = steady || has_passed(deadline_ms_ + kEntryMs, now_ms);
     if (!has_begun || !has_passed(deadline_ms_, now_ms)) {
       move(state, Phase::walking);
@@ -228,11 +229,10 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 // a frame, but that would keep a thread frozen for kEntryMs if its walk waits for a lock that the thread holds, because
 // such a walk never reaches a frame.)
 void Supervisor::check_walk(State state, ULONGLONG now_ms) noexcept {
-  const State before = state;
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool alone = suspend_count(thread).value_or(1) == 1;
-  const bool steady = is_steady(before, alone);
+  const bool steady = is_steady(state, alone);
   if (!alone || (!steady && !has_passed(deadline_ms_ + kEntryMs, now_ms))) {
     move(state, Phase::leaving);
     return;
@@ -252,7 +252,8 @@ bool Supervisor::has_passed(DWORD milliseconds, ULONGLONG now_ms) const noexcept
   return now_ms >= since && now_ms - since >= milliseconds;
 }
 
-// Whether `holds` has been true at kSteadyLooks looks in a row, all of them in the same phase of the same freeze.
+// Whether `holds` has been true at kSteadyLooks looks in a row, all of them in the same `state`: in the same freeze, and
+// either before our own suspension was undone (checking) or afterwards (resuming).
 bool Supervisor::is_steady(State state, bool holds) noexcept {
   if (state != steady_state_ || !holds) steady_looks_ = 0;
   steady_state_ = state;

@@ -78,6 +78,13 @@ class SupervisorTest : public ::testing::Test {
   void look_steadily_but_once() {
     for (int i = 0; i < 2; ++i) look_after(kDeadlineMs);
   }
+  // DoStackSnapshot is called, suspends the thread, and has not returned at the deadline.
+  void walk_beyond_the_deadline() {
+    freeze();
+    ASSERT_TRUE(supervisor_.begin_walk());
+    SuspendThread(thread_.get());  // DoStackSnapshot's suspension
+    look_steadily();
+  }
 
   // Returns how often the thread is suspended.
   DWORD suspensions() {
@@ -201,10 +208,7 @@ TEST_F(SupervisorTest, NoWalkBeginsOverAThreadThatRuns) {
 
 // If DoStackSnapshot still continues, it ends itself at its next frame, and resumes the thread.
 TEST_F(SupervisorTest, AWalkThatGoesOnEndsItself) {
-  freeze();
-  ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_steadily();
+  walk_beyond_the_deadline();
   EXPECT_EQ(suspensions(), 1u);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
@@ -232,10 +236,7 @@ TEST_F(SupervisorTest, AWalkThatEndsItselfLeavesTheProgramItsSuspension) {
 
 // If DoStackSnapshot waits for something that the thread holds, it never comes to its next frame.
 TEST_F(SupervisorTest, AWalkThatWaitsIsFreed) {
-  freeze();
-  ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_steadily();
+  walk_beyond_the_deadline();
   look_steadily();
   EXPECT_EQ(suspensions(), 0u);
   // DoStackSnapshot gets what it waited for, and reports a frame. From then on it keeps the thread suspended again,
@@ -265,10 +266,7 @@ TEST_F(SupervisorTest, AMomentarySuspensionBeforeTheWalkIsNotThatOfDoStackSnapsh
 
 // DoStackSnapshot has resumed the thread, and has not returned yet.
 TEST_F(SupervisorTest, AMomentarySuspensionAfterTheWalkIsLeftToItsOwner) {
-  freeze();
-  ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_steadily();
+  walk_beyond_the_deadline();
   EXPECT_FALSE(supervisor_.walk_may_go_on());
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);  // DoStackSnapshot's resume
   for (int i = 0; i < 5; ++i) {
@@ -284,10 +282,7 @@ TEST_F(SupervisorTest, AMomentarySuspensionAfterTheWalkIsLeftToItsOwner) {
 
 // A GC tries to suspend the thread while DoStackSnapshot waits for good.
 TEST_F(SupervisorTest, AWalkThatWaitsIsFreedBetweenMomentarySuspensions) {
-  freeze();
-  ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_steadily();
+  walk_beyond_the_deadline();
   for (int i = 0; i < 5; ++i) {
     look_after(kDeadlineMs);
     SuspendThread(thread_.get());  // the GC's suspension
@@ -406,10 +401,7 @@ TEST_F(SupervisorTest, AWalkThatMixwalkExeLetGoLeavesTheProgramItsSuspension) {
 
 // The supervisor is just about to undo the suspension of DoStackSnapshot.
 TEST_F(SupervisorTest, AWalkThatComesToAFrameWaitsForTheSupervisor) {
-  freeze();
-  ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
-  look_steadily();
+  walk_beyond_the_deadline();
   std::thread walk;
   g_before_resume = [&] {
     walk = std::thread([this] { EXPECT_FALSE(supervisor_.walk_may_go_on()); });
