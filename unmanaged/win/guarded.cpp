@@ -9,7 +9,8 @@ extern "C" {
 // The progress of the repairs of one look-up.
 struct mixwalk_repairs {
   int left;
-  bool busy;  // a repair is being made; faults of the repair itself are not repaired
+  bool may_move;  // a repair may continue the execution at another instruction than that of the fault
+  bool busy;      // a repair is being made; faults of the repair itself are not repaired
 };
 // See guarded_amd64.S. `repairs` is null if no repairs are wanted.
 int mixwalk_guarded_copy(void* to, const void* from, std::size_t bytes);
@@ -38,7 +39,7 @@ bool in_ntdll(std::uint64_t address) noexcept {
 
 // Steps `context` to the caller; `frame` receives the establisher frame of the function that was left. Returns false if
 // no unwind data says where the caller is. A function of ntdll without unwind data is a leaf function.
-bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
+bool step_out(ContextCopy& context, DWORD64& frame, std::uint64_t end) noexcept {
   DWORD64 base = 0;
   RUNTIME_FUNCTION* const entry = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
   if (entry == nullptr) {
@@ -55,7 +56,7 @@ bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
 
 // Whether the fault is in the look-up's own code: all frames from here up to the function that the guard called are
 // frames of ntdll. Otherwise a callback of the program may have called ntdll for another purpose, with locks held.
-bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
+bool is_of_look_up(ContextCopy context, std::uint64_t guard_frame) noexcept {
   if (!in_ntdll(context.Rip)) return false;
   DWORD64 frame = 0;
   for (int i = 0; i < kMaxLookUpFrames && in_ntdll(context.Rip); ++i) {
@@ -69,12 +70,12 @@ bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
 // the callback had answered "no function". The system unwinds the callback's frames, so that its termination handlers
 // run. Returns if that is not possible.
 void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
-  CONTEXT context = *exception.ContextRecord;
+  ContextCopy context(*exception.ContextRecord);
   DWORD64 frame = 0;
   for (int i = 0; i < kMaxCallbackFrames; ++i) {
     if (!step_out(context, frame, guard_frame)) return;
     if (!is_of_look_up(context, guard_frame)) continue;
-    CONTEXT caller = context;
+    ContextCopy caller = context;
     if (!step_out(caller, frame, guard_frame)) return;
     busy = false;
     RtlUnwindEx(reinterpret_cast<void*>(frame), reinterpret_cast<void*>(context.Rip),
@@ -83,29 +84,30 @@ void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bo
 }
 
 // Returns false if the fault is not that of a look-up, or cannot be repaired.
-bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
+bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, mixwalk_repairs& repairs) noexcept {
   const EXCEPTION_RECORD& record = *exception.ExceptionRecord;
   CONTEXT& context = *exception.ContextRecord;
   const bool is_access = record.ExceptionCode == static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) ||
                          record.ExceptionCode == static_cast<DWORD>(EXCEPTION_IN_PAGE_ERROR);
-  if (is_access && record.NumberParameters >= 2 && record.ExceptionInformation[1] == context.Rip) {
+  if (repairs.may_move && is_access && record.NumberParameters >= 2 && record.ExceptionInformation[1] == context.Rip) {
     // The callback's code is no longer loaded. It has executed nothing, so its return address is on top of the stack.
-    CONTEXT caller = context;
+    ContextCopy caller(context);
     if (!guarded_copy(&caller.Rip, context.Rsp, sizeof caller.Rip)) return false;
     caller.Rsp += 8;
-    caller.Rax = 0;
     if (!is_of_look_up(caller, guard_frame)) return false;
-    context = caller;
+    context.Rip = caller.Rip;
+    context.Rsp = caller.Rsp;
+    context.Rax = 0;
     return true;
   }
-  if (!is_of_look_up(context, guard_frame)) {
-    leave_callback(exception, guard_frame, busy);
+  if (!is_of_look_up(ContextCopy(context), guard_frame)) {
+    if (repairs.may_move) leave_callback(exception, guard_frame, repairs.busy);
     return false;
   }
   // The access has removed the guard of the page, so the same read now succeeds.
   if (record.ExceptionCode == static_cast<DWORD>(EXCEPTION_GUARD_PAGE)) return true;
   constexpr ULONG_PTR kRead = 0;
-  if (!is_access || record.NumberParameters < 2 || record.ExceptionInformation[0] != kRead) {
+  if (!repairs.may_move || !is_access || record.NumberParameters < 2 || record.ExceptionInformation[0] != kRead) {
     return false;
   }
   Registers registers = registers_of(context);
@@ -138,7 +140,7 @@ long mixwalk_call_filter(EXCEPTION_POINTERS* exception, void* frame) {
   auto* const repairs = *reinterpret_cast<mixwalk_repairs**>(guard_frame + mixwalk::kRepairsInFrame);
   if (repairs == nullptr || repairs->busy || --repairs->left < 0) return EXCEPTION_EXECUTE_HANDLER;
   repairs->busy = true;
-  const bool repaired = mixwalk::repair(*exception, guard_frame, repairs->busy);
+  const bool repaired = mixwalk::repair(*exception, guard_frame, *repairs);
   repairs->busy = false;
   return repaired ? EXCEPTION_CONTINUE_EXECUTION : EXCEPTION_EXECUTE_HANDLER;
 }
@@ -154,8 +156,15 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept {
   return mixwalk_guarded_call(function, argument, nullptr) != 0;
 }
 
-LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept {
-  mixwalk_repairs repairs{kMaxRepairs, false};
+bool has_shadow_stack() noexcept {
+  std::uint64_t pointer = 0;
+  // rdsspq rax: does nothing on a processor, or in a thread, without shadow stacks.
+  asm volatile(".byte 0xF3, 0x48, 0x0F, 0x1E, 0xC8" : "+a"(pointer));
+  return pointer != 0;
+}
+
+LookUp guarded_look_up(void (*function)(void*), void* argument, bool shadow_stack) noexcept {
+  mixwalk_repairs repairs{.left = kMaxRepairs, .may_move = !shadow_stack, .busy = false};
   if (mixwalk_guarded_call(function, argument, &repairs) == 0) return LookUp::ended;
   return repairs.left == kMaxRepairs ? LookUp::done : LookUp::repaired;
 }

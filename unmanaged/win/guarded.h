@@ -38,12 +38,20 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept;
 // registered code. Remedy: memory that ntdll cannot read counts as zeros, in which no function is found. A callback
 // that is no longer loaded, or that faults, counts as having found no function: its frames are unwound, and its
 // termination handlers run. Test: `hunt.exe stale-table`.
+//
+// Folklore: with hardware shadow stacks (CET, which the hosts of .NET 9 and later ask for), Windows ends a process whose
+// exception handler continues at an instruction that is neither on the shadow stack nor listed in its image, and the
+// shadow stack does not follow a return that a handler makes. Real cases, of other libraries: dotnet/runtime issues
+// 107651 and 111592, dotnet/wpf issue 10305. Remedy: in a thread with a shadow stack nothing is repaired that needs
+// another instruction; such a look-up has ended. Test: guarded_test, and real_windows_test (ShadowStacks.*) on Windows.
 enum class LookUp {
   done,
   repaired,  // ran to its end, over at least one fault
   ended,     // ended by a fault; a lock of the system may never be released
 };
-LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept;
+// Whether this thread has a hardware shadow stack. Frozen-safe.
+bool has_shadow_stack() noexcept;
+LookUp guarded_look_up(void (*function)(void*), void* argument, bool shadow_stack = has_shadow_stack()) noexcept;
 
 // Reads this process's own memory by guarded_copy. It is meant for memory that should not fault, such as images of a
 // recent list that are not closed (ModuleSpan::closed). Frozen-safe under the same condition as guarded_copy.

@@ -260,7 +260,15 @@ class StaleTable {
   RUNTIME_FUNCTION* entries_;
 };
 
-TEST(GuardedLookUp, ATableWhoseMemoryIsGoneHasNoFunctionAndTheLockIsGivenBack) {
+// In a thread with a shadow stack nothing is repaired.
+class RepairedLookUp : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (has_shadow_stack()) GTEST_SKIP() << "this thread has a shadow stack";
+  }
+};
+
+TEST_F(RepairedLookUp, ATableWhoseMemoryIsGoneHasNoFunctionAndTheLockIsGivenBack) {
   for (const DWORD entries : {1u, 2u, 200u}) {
     const StaleTable table(entries);
     EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired) << entries;
@@ -286,7 +294,7 @@ RUNTIME_FUNCTION* CALLBACK fault_under_a_lock(DWORD64, void* argument) {
   return nullptr;
 }
 
-TEST(GuardedLookUp, ACallbackThatFaultsIsUnwoundAndItsLocksAreGivenBack) {
+TEST_F(RepairedLookUp, ACallbackThatFaultsIsUnwoundAndItsLocksAreGivenBack) {
   Call call;
   const Callback callback(&fault_under_a_lock, &call);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
@@ -302,7 +310,7 @@ RUNTIME_FUNCTION* CALLBACK fault_in_ntdll(DWORD64, void* argument) {
   return nullptr;
 }
 
-TEST(GuardedLookUp, AFaultOfNtdllBelowACallbackEndsTheCallback) {
+TEST_F(RepairedLookUp, AFaultOfNtdllBelowACallbackEndsTheCallback) {
   void* const gone = VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS);
   const Callback callback(&fault_in_ntdll, gone);
   EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
@@ -310,11 +318,27 @@ TEST(GuardedLookUp, AFaultOfNtdllBelowACallbackEndsTheCallback) {
   VirtualFree(gone, 0, MEM_RELEASE);
 }
 
-TEST(GuardedLookUp, ACallbackThatHasGoneHasFoundNothing) {
+TEST_F(RepairedLookUp, ACallbackThatHasGoneHasFoundNothing) {
   void* const code = VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS);
   const Callback callback(reinterpret_cast<PGET_RUNTIME_FUNCTION_CALLBACK>(code), nullptr);
   EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
   EXPECT_TRUE(tables_are_free());
+  VirtualFree(code, 0, MEM_RELEASE);
+}
+
+// Runs in a program of its own, because the lock of the function tables is never released.
+TEST(GuardedLookUpDeathTest, WithAShadowStackALookUpThatWouldMoveHasEnded) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ends = [](auto&& prepare) {
+    const auto kept = prepare();
+    std::_Exit(guarded_look_up(&look_up, nullptr, true) == LookUp::ended ? 7 : 8);
+  };
+  EXPECT_EXIT(ends([] { return std::make_unique<StaleTable>(2); }), testing::ExitedWithCode(7), "");
+  Call call;
+  EXPECT_EXIT(ends([&] { return std::make_unique<Callback>(&fault_under_a_lock, &call); }), testing::ExitedWithCode(7), "");
+  void* const code = VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS);
+  const auto gone = reinterpret_cast<PGET_RUNTIME_FUNCTION_CALLBACK>(code);
+  EXPECT_EXIT(ends([&] { return std::make_unique<Callback>(gone, nullptr); }), testing::ExitedWithCode(7), "");
   VirtualFree(code, 0, MEM_RELEASE);
 }
 
