@@ -2,6 +2,7 @@
 // (fixtures/locks). It is walked by mixwalk.dll, which the lock must not block, and by a DLL that does what is
 // forbidden while a thread is frozen, and hangs until the supervisor ends the freeze.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,10 +14,12 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
+#include "walker/base/exit_code.h"
 #include "walker/model/counters.h"
 
 namespace mixwalk {
@@ -68,10 +71,13 @@ class Lateness {
   // `freezes` is the number of freezes that came near the limit; `late` of them were longer. On a machine without
   // delays none may be late. On other machines few may be late, and by no more than the machine's own delay.
   void expect_in_time(std::uint64_t longest_ns, std::uint64_t late, std::uint64_t freezes) const {
-    constexpr std::uint64_t kSliceNs = kSliceMs * 1'000'000;
-    const std::uint64_t worst_ns = worst_ns_;
-    EXPECT_LE(longest_ns, kLimitNs + 2 * (std::max(worst_ns, kSliceNs) - kSliceNs));
+    expect_within(kLimitNs, longest_ns);
     EXPECT_LE(late * 4, freezes);
+  }
+  // On a machine with delays the limit is longer by twice the machine's own delay.
+  void expect_within(std::uint64_t limit_ns, std::uint64_t longest_ns) const {
+    constexpr std::uint64_t kSliceNs = kSliceMs * 1'000'000;
+    EXPECT_LE(longest_ns, limit_ns + 2 * (std::max<std::uint64_t>(worst_ns_, kSliceNs) - kSliceNs));
   }
 
  private:
@@ -103,17 +109,19 @@ struct Case {
 // Runs fixtures/locks with one lock, and discards its output.
 class LockProgram {
  public:
-  explicit LockProgram(const char* lock) : program_({fixture("locks.exe"), "--lock", lock}) {
+  explicit LockProgram(const char* lock, bool patched = false)
+      : program_(patched ? std::vector<std::string>{fixture("locks.exe"), "--lock", lock, "--patched"}
+                         : std::vector<std::string>{fixture("locks.exe"), "--lock", lock}) {
     std::istringstream line(program_.read_line().value_or(""));
     std::string ready;
     std::uint32_t id = 0;
     line >> ready >> id >> holder_ >> parked_;
     if (ready != "READY" || parked_ == 0) throw std::runtime_error("locks.exe did not start");
-    reader_ = std::thread([this] { program_.read_rest(); });
+    reader_ = std::thread([this] { rest_ = program_.read_rest(); });
   }
   ~LockProgram() {
     program_.terminate();
-    reader_.join();
+    if (reader_.joinable()) reader_.join();
   }
 
   std::uint32_t id() const { return program_.id(); }
@@ -131,10 +139,22 @@ class LockProgram {
     program_.write_line("STOP");
     return program_.wait(20'000) == 0u;
   }
+  // Stops the program, and returns for how long its holder stood still at most, as the holder measured it itself.
+  std::uint64_t stop_and_longest_us() {
+    EXPECT_TRUE(stop());
+    reader_.join();
+    std::istringstream line(rest_);
+    std::string longest;
+    std::uint64_t us = 0;
+    line >> longest >> us;
+    EXPECT_EQ(longest, "LONGEST") << rest_;
+    return us;
+  }
 
  private:
   ChildProcess program_;
   std::thread reader_;
+  std::string rest_;
   std::uint32_t holder_ = 0, parked_ = 0;
 };
 
@@ -337,6 +357,82 @@ TEST_P(LockHolder, Sabotaged) {
   print(GetParam().lock, "sabotaged, 50 ms", walks, page.get());
   EXPECT_GE(page->ended_by_another.load(), kEnded);
   lateness.expect_in_time(page->longest_ns, page->over_limit, page->ended_by_another);
+  EXPECT_TRUE(program.stop());
+}
+
+// Software in the program has patched system calls of freezes and of the supervisor, and its code waits for the lock that
+// the holder has. So only mixwalk.exe can end a freeze.
+void expect_short_stands(const DumpRequest& request_of_each, int requests, int min_given_back) {
+  constexpr std::uint64_t kMarginMs = 150, kLookMs = 20, kHeldMs = 5;
+  LockProgram program("heap", true);
+  TargetSession session = attach_to(program.id());
+  const Lateness lateness;
+  DumpRequest request = request_of_each;
+  if (!request.at_once) request.thread_ids = program.request(kWalksPerRequest, request.deadline_ms).thread_ids;
+  for (int i = 0; i < requests || (session.given_back() < min_given_back && i < kMaxRequests); ++i) {
+    const auto snapshot = session.dump(request);
+    ASSERT_TRUE(snapshot) << snapshot.failure().message;
+  }
+  const int given_back = session.given_back();
+  EXPECT_GE(given_back, min_given_back) << "then this shows nothing";
+  EXPECT_EQ(session.leave(), "");
+  const std::uint64_t longest_us = program.stop_and_longest_us();
+  std::printf("%d suspensions undone by mixwalk.exe; the holder stood for at most %llu us\n", given_back, longest_us);
+  lateness.expect_within((request.deadline_ms + kMarginMs + kLookMs + kHeldMs + 2 * kSliceMs) * 1'000'000,
+                         longest_us * 1'000);
+}
+
+// 200 freezes: 10 requests of 20.
+TEST(PatchedCalls, NoThreadStandsLongerThanTheShortMargin) { expect_short_stands({}, 10, 10); }
+
+TEST(PatchedCalls, NoGroupStandsLongerThanTheShortMargin) {
+  expect_short_stands({.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true}, 3, 1);
+}
+
+TEST(PatchedCalls, AreNamedByDoctor) {
+  LockProgram program("heap", true);
+  const ProgramResult result =
+      run_program({mixwalk_exe(), "doctor", "-p", std::to_string(program.id()), "--no-trial"});
+  EXPECT_THAT(result.out, testing::ContainsRegex("note  system calls .*NtGetContextThread, NtResumeThread and "
+                                                 "NtQueryVirtualMemory lead to .*patched_calls.dll"));
+  EXPECT_TRUE(program.stop());
+}
+
+// The trial ends at the first thread that stood still.
+TEST(PatchedCalls, EndTheTrialOfDoctor) {
+  LockProgram program("heap", true);
+  ProgramResult result;
+  // Most of the time the agent itself waits for the lock before it freezes the holder, so the lock is then free.
+  constexpr int kMaxTrials = 20;
+  for (int i = 0; i < kMaxTrials && result.out.find("mixwalk.exe resumed it") == std::string::npos; ++i) {
+    result = run_until_let_in({"doctor", "-p", std::to_string(program.id())});
+    EXPECT_EQ(result.exit_code, 0u) << result.err;
+  }
+  EXPECT_THAT(result.out, testing::HasSubstr("a thread stood still until mixwalk.exe resumed it"));
+  EXPECT_LT(program.stop_and_longest_us(), 1'000'000u);
+}
+
+TEST(PatchedCalls, ADumpReadsTheProcessFromOutside) {
+  LockProgram program("heap", true);
+  const std::string id = std::to_string(program.id());
+  const ProgramResult dump = run_program({mixwalk_exe(), "dump", "-p", id});
+  EXPECT_EQ(dump.exit_code, 0u) << dump.err;
+  EXPECT_THAT(dump.out, testing::HasSubstr("(other software has patched system calls of the process: NtGetContextThread"));
+  const ProgramResult inside = run_program({mixwalk_exe(), "dump", "-p", id, "--inside", "-v"});
+  EXPECT_EQ(inside.exit_code, 0u) << inside.err;
+  EXPECT_THAT(inside.err, testing::ContainsRegex("NtResumeThread.*patched_calls.dll"));
+  EXPECT_TRUE(program.stop());
+}
+
+TEST(PatchedCalls, ARecordingEndsWhenThreadsStandStill) {
+  LockProgram program("heap", true);
+  const std::string file = temporary_file("patched.mixwalk");
+  const ULONGLONG begun = GetTickCount64();
+  const ProgramResult record =
+      run_program({mixwalk_exe(), "record", "-p", std::to_string(program.id()), "-d", "50s", "-o", file});
+  EXPECT_EQ(record.exit_code, static_cast<DWORD>(ExitCode::refused)) << record.err;
+  EXPECT_THAT(record.err, testing::ContainsRegex("the recording ends here: .*NtResumeThread"));
+  EXPECT_LT(GetTickCount64() - begun, 40'000u);
   EXPECT_TRUE(program.stop());
 }
 

@@ -61,6 +61,7 @@ std::string doctor_json(const DoctorReport& report) {
     json["trial"] = {{"dumps", trial->dumps},
                      {"stacks", trial->stacks},
                      {"whole", trial->whole},
+                     {"resumed", trial->resumed},
                      {"frozen_ns",
                       {{"p50", trial->frozen.p50_ns}, {"p99", trial->frozen.p99_ns}, {"max", trial->frozen.max_ns}}}};
   }

@@ -31,6 +31,7 @@ struct DoctorTrial {
   std::uint64_t dumps = 0;
   std::uint64_t stacks = 0, whole = 0;  // of all dumps together
   Percentiles frozen;                   // how long a thread was frozen
+  int resumed = 0;  // how often mixwalk.exe had to resume a thread, since mixwalk.dll could not; the trial ends then
 };
 
 struct DoctorReport {

@@ -69,7 +69,7 @@ int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& 
 
 bool FreezeWatch::may_resume(std::uint32_t thread) const {
   const auto found = resumed_.find(thread);
-  return found != resumed_.end() ? found->second < kMaxPerThread
+  return found != resumed_.end() ? found->second < most_per_thread_
                                  : resumed_.size() < kMaxThreads;
 }
 

@@ -25,7 +25,8 @@ class ThreadResumer {
 // Reads a ledger from outside the target, and resumes threads whose suspensions are overdue.
 //
 // The target may write anything into the ledger at any moment. So look() reads each slot once or twice and has no loop
-// that the target can prolong. It resumes at most kMaxThreads threads, each at most kMaxPerThread times. Both counts
+// that the target can prolong. It resumes at most kMaxThreads threads, each at most kMaxPerThread times, or as often as
+// set_most_per_thread() allows. Both counts
 // begin anew when our threads in the target have ended, since from then on only mixwalk.exe can resume. It takes a
 // suspension only if it can call ResumeThread afterwards, because a suspension that it does not take is undone by our
 // threads in the target. Only the caller's clock is used. Not thread-safe.
@@ -38,6 +39,7 @@ class FreezeWatch {
   FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept
       : page_(page), limit_ms_(limit_ms) {}
   void set_limit(std::uint64_t limit_ms) noexcept { limit_ms_ = limit_ms; }
+  void set_most_per_thread(std::uint32_t times) noexcept { most_per_thread_ = times; }
 
   // Undoes the suspensions that are overdue, or all of them if our threads in the target have ended. Returns how often
   // a thread was resumed.
@@ -56,6 +58,7 @@ class FreezeWatch {
 
   LedgerPage& page_;
   std::uint64_t limit_ms_;
+  std::uint32_t most_per_thread_ = kMaxPerThread;
   std::array<Seen, LedgerPage::kSlots> seen_{};
   std::map<std::uint32_t, std::uint32_t> resumed_;  // how often each thread was resumed
   bool any_ = false;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "tests/support/code_builder.h"
 
 namespace mixwalk {
@@ -36,6 +40,48 @@ TEST_F(SystemCall, MemoryThatIsNotThere) {
   EXPECT_FALSE(at_system_call(0, code_));
   EXPECT_FALSE(at_system_call(1, code_));
   EXPECT_FALSE(at_system_call(0x90000, code_));
+}
+
+class SystemCallStub : public ::testing::Test {
+ protected:
+  using Bytes = std::vector<std::uint8_t>;
+  static bool is_stub(const Bytes& bytes) {
+    BuiltMemory code(0x10000, 0x100);
+    for (std::size_t i = 0; i < bytes.size(); ++i) code.put(i, {bytes[i]});
+    return is_system_call_stub(0x10000, code);
+  }
+  static Bytes windows10() {
+    return {0x4c, 0x8b, 0xd1, 0xb8, 0x52, 0x00, 0x00, 0x00, 0xf6, 0x04, 0x25, 0x08, 0x03, 0xfe, 0x7f,
+            0x01, 0x75, 0x03, 0x0f, 0x05, 0xc3, 0xcd, 0x2e, 0xc3};
+  }
+};
+
+TEST_F(SystemCallStub, OfTheSystem) {
+  EXPECT_TRUE(is_stub(windows10()));
+  EXPECT_TRUE(is_stub({0x4c, 0x8b, 0xd1, 0xb8, 0x4f, 0x01, 0x00, 0x00, 0x0f, 0x05, 0xc3})) << "before version 1511";
+}
+
+// The forms in which other software overwrites a stub.
+TEST_F(SystemCallStub, Overwritten) {
+  const std::vector<std::pair<std::size_t, Bytes>> patches = {
+      {0, {0xe9, 0x11, 0x22, 0x33, 0x44}},                                                  // jmp rel32
+      {0, {0xff, 0x25, 0x00, 0x00, 0x00, 0x00}},                                            // jmp [rip]
+      {0, {0x48, 0xb8, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x00, 0xff, 0xe0}},        // mov rax, imm64; jmp rax
+      {3, {0xe9, 0x11, 0x22, 0x33, 0x44}},                                                  // behind mov r10, rcx
+      {8, {0xe9, 0x11, 0x22, 0x33, 0x44}},                                                  // behind mov eax, number
+      {0, {0xcc}},                                                                          // int3, and a handler
+      {18, {0xcc, 0xcc}},                                                                   // in place of syscall
+      {4, {0x11, 0x22, 0x33, 0x44}},                                                        // no number of a call
+  };
+  for (const auto& [at, bytes] : patches) {
+    Bytes stub = windows10();
+    std::copy(bytes.begin(), bytes.end(), stub.begin() + static_cast<std::ptrdiff_t>(at));
+    EXPECT_FALSE(is_stub(stub)) << testing::PrintToString(bytes);
+  }
+}
+
+TEST_F(SystemCallStub, MemoryThatIsNotThere) {
+  EXPECT_FALSE(is_system_call_stub(0x90000, BuiltMemory(0x10000, 0x100)));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(DoctorReport, TheSameForMachines) {
                                                     "advice":"name one","exit_code":0})"));
   EXPECT_TRUE(json.at("lines").at(0).at("advice").is_null());
   EXPECT_EQ(json.at("lines").at(2).at("exit_code"), 7);
-  EXPECT_EQ(json.at("trial"), Json::parse(R"({"dumps":20,"stacks":100,"whole":99,
+  EXPECT_EQ(json.at("trial"), Json::parse(R"({"dumps":20,"stacks":100,"whole":99,"resumed":0,
                                               "frozen_ns":{"p50":1000,"p99":2000,"max":3000}})"));
   const Json alone = Json::parse(doctor_json({}));
   EXPECT_TRUE(alone.at("trial").is_null());

@@ -13,6 +13,7 @@
 #include "walker/outside/win/target_clr.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
+#include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/processes.h"
 #include "walker/symbolise.h"
 
@@ -39,6 +40,17 @@ DoctorLine diagnostics_port(const AttachTarget& target) {
   return {.check = "diagnostics port",
           .found = "answers within " + std::to_string(GetTickCount64() - begin + 1) + " ms" +
                    (info ? ": .NET " + info->runtime_version + ", " + info->architecture : "")};
+}
+
+DoctorLine system_calls(std::uint32_t process_id) {
+  const auto patched = patched_calls_of(process_id);
+  if (!patched) return {.state = State::note, .check = "system calls", .found = patched.failure().message};
+  if (patched->empty()) return {.check = "system calls", .found = "none that freezing a thread needs is patched"};
+  return {.state = State::note,
+          .check = "system calls",
+          .found = "other software has patched them: " + patched_calls_text(*patched),
+          .advice = "dump reads this process from outside; record may stop a thread for 200 ms if that software waits "
+                    "for the thread"};
 }
 
 // Checks that only read. Profilers are recognised by their names here; only the trial is certain.
@@ -90,8 +102,8 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
           .advice = "--symbol-path names their folders; dump -v lists them in the form that symchk /im reads"};
 }
 
-// Dumps the process again and again for two seconds, and returns the last dump. If the visit or a dump fails, returns
-// that failure at once.
+// Dumps the process again and again for two seconds, or until this process had to resume a thread. Returns the last dump.
+// If the visit or a dump fails, returns that failure at once.
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();
@@ -107,7 +119,9 @@ Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& tr
       if (thread.stack.whole()) ++trial.whole;
       frozen.add(thread.frozen_ns);
     }
-    if (GetTickCount64() >= end) {
+    // Each further dump could stop a thread for as long.
+    if (session->given_back() != 0 || GetTickCount64() >= end) {
+      trial.resumed = session->given_back();
       session->leave();
       trial.frozen = frozen.percentiles();
       return snapshot;
@@ -118,7 +132,8 @@ Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& tr
 
 std::string figures(const DoctorTrial& trial) {
   const auto us = [](std::uint64_t ns) { return std::to_string(ns / 1000); };
-  return std::to_string(trial.dumps) + " dumps in " + std::to_string(kTrialMs / 1000) + " s; " +
+  return std::to_string(trial.dumps) + " dumps" +
+         (trial.resumed == 0 ? " in " + std::to_string(kTrialMs / 1000) + " s; " : "; ") +
          std::to_string(trial.whole) + " of " + std::to_string(trial.stacks) +
          " stacks are whole; a thread stood for " + us(trial.frozen.p50_ns) + " us (median), " + us(trial.frozen.p99_ns) +
          " us (99 %), " + us(trial.frozen.max_ns) + " us (longest)";
@@ -137,6 +152,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   }
   const auto target = LiveTarget::open(process_id);
   if (target) {
+    lines.push_back(system_calls(process_id));
     read_target(**target, symbol_path, lines);
   } else if (found) {
     lines.push_back(bad("reading", target.failure()));
@@ -149,7 +165,14 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
     return;
   }
   report.trial = figures_of;
-  lines.push_back({.check = "trial", .found = figures(figures_of)});
+  if (figures_of.resumed == 0) {
+    lines.push_back({.check = "trial", .found = figures(figures_of)});
+  } else {
+    lines.push_back({.state = State::note,
+                     .check = "trial",
+                     .found = figures(figures_of) + "; a thread stood still until mixwalk.exe resumed it",
+                     .advice = "dump --outside, which needs no thread of the process"});
+  }
   lines.push_back(pdbs_of(*snapshot, symbol_path));
 }
 

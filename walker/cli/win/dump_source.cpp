@@ -7,6 +7,8 @@
 
 #include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/visit.h"
+#include "walker/session/win/patched_calls_of.h"
+#include "walker/session/win/processes.h"
 
 namespace mixwalk {
 
@@ -24,6 +26,10 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   // The request has only ids. If names are given, all threads are dumped, and those with the names are kept.
   if (!command_.visit.sampling.threads.names.empty()) request.thread_ids.clear();
   auto snapshot = session_->dump(request);
+  if (const auto patched = session_->patched_calls(); !patched.empty()) {
+    spdlog::info("other software has patched system calls of the process: {}; {} threads were resumed from here",
+                 patched_calls_text(patched), session_->given_back());
+  }
   if (!snapshot) {
     session_.reset();
     return snapshot;
@@ -36,7 +42,32 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   return snapshot;
 }
 
+// While a thread is frozen from inside, patched system calls may make every thread of mixwalk.dll wait for it. From
+// outside nothing can. Returns nothing if no call is patched, or if managed frames would be missing.
+std::optional<Snapshot> DumpSource::outside_patches() {
+  const auto* id = std::get_if<ById>(&command_.visit.target);
+  const auto* name = std::get_if<ByName>(&command_.visit.target);
+  if (id == nullptr && name == nullptr) return std::nullopt;
+  const auto target = id != nullptr ? find_target(id->id) : find_target(name->name);
+  if (!target) return std::nullopt;
+  const auto patched = patched_calls_of(target->id);
+  if (!patched) spdlog::info(patched.failure().message);
+  if (!patched || patched->empty()) return std::nullopt;
+  const std::string reason = "other software has patched system calls of the process: " + patched_calls_text(*patched);
+  spdlog::info("{}; looking from outside", reason);
+  auto outside = dump_outside(command_);
+  if (!outside || !outside->unasked.empty()) return std::nullopt;
+  way_reason_ = reason;
+  return std::move(*outside);
+}
+
 Outcome<Snapshot> DumpSource::first(bool last) {
+  if (command_.way == DumpWay::automatic) {
+    if (auto found = outside_patches()) {
+      command_.way = DumpWay::outside;
+      return std::move(*found);
+    }
+  }
   if (command_.way == DumpWay::outside) return dump_outside(command_);
   if (command_.way == DumpWay::inside) return inside(command_.visit, last);
   Visit quick = command_.visit;

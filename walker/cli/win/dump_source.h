@@ -27,6 +27,7 @@ class DumpSource {
  private:
   Outcome<Snapshot> inside(const Visit& how, bool last);
   Outcome<Snapshot> first(bool last);
+  std::optional<Snapshot> outside_patches();
 
   DumpCommand command_;
   bool taken_ = false;

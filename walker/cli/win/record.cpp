@@ -29,6 +29,9 @@ constexpr std::uint32_t kLookMs = 100;
 constexpr ULONGLONG kProgressMs = 1000;
 // How long to wait for a process that is ending.
 constexpr std::uint32_t kEndingMs = 1000;
+// If other software has patched system calls of the target, mixwalk.exe may have to resume threads (TargetWatch). After
+// so many times the recording ends, because each time a thread stood for some 200 ms.
+constexpr int kMostStands = 3;
 
 // The destinations of a recording: a file, a collector, or both.
 struct Outputs {
@@ -84,6 +87,7 @@ class RecordingRun {
   };
 
   End collect();
+  std::optional<Failure> harm_by_patches() const;
   std::optional<Failure> take(const RecordedBytes& bytes);
   std::optional<Failure> make_room();
   void count_lost_events(bool process_ends);
@@ -119,6 +123,9 @@ ExitCode RecordingRun::run() {
                               .every = command_.every,
                               .budget = command_.budget};
   if (const auto failure = session_.begin_record(request)) return report(*failure);
+  if (const auto patched = session_.patched_calls(); !patched.empty()) {
+    spdlog::info("other software has patched system calls of the process: {}", patched_calls_text(patched));
+  }
   begun_ = GetTickCount64();
   const End end = collect();
   count_lost_events(end.of_process);
@@ -131,6 +138,7 @@ ExitCode RecordingRun::run() {
 // Collects until the time is over, until Ctrl-C, or until the process ends; none of these is a failure.
 RecordingRun::End RecordingRun::collect() {
   bool stopping = false;
+  std::optional<Failure> harm;
   ULONGLONG last_word = 0;  // the time until which the end of the recording is awaited
   ULONGLONG shown = begun_;
   while (true) {
@@ -138,7 +146,8 @@ RecordingRun::End RecordingRun::collect() {
     // The requested time begins with the recording, which on a busy machine may be seconds after the request.
     const std::uint64_t limit = std::uint64_t{command_.duration_ms} + (has_begun_ ? 0 : command_.visit.timeout_ms);
     const bool over = command_.duration_ms != 0 && now - begun_ >= limit;
-    if (!stopping && (over || full_ || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
+    if (!stopping) harm = harm_by_patches();
+    if (!stopping && (over || full_ || harm || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
       stopping = true;
       last_word = now + command_.visit.timeout_ms;
       session_.stop_record();
@@ -153,7 +162,7 @@ RecordingRun::End RecordingRun::collect() {
       if (next.failure().code != ExitCode::target_exited) return {next.failure()};
       return {.of_process = !stopping};
     }
-    if (*next == TargetSession::Next::done) return {.of_process = !stopping};
+    if (*next == TargetSession::Next::done) return {.failure = std::move(harm), .of_process = !stopping};
     if (*next == TargetSession::Next::bytes) {
       if (auto failure = take(bytes)) return {std::move(failure)};
     }
@@ -162,6 +171,16 @@ RecordingRun::End RecordingRun::collect() {
       show_progress(false);
     }
   }
+}
+
+// Why the recording must end so that the target is not slowed down; nothing if it may go on.
+std::optional<Failure> RecordingRun::harm_by_patches() const {
+  if (session_.patched_calls().empty() || session_.given_back() < kMostStands) return std::nullopt;
+  return Failure{ExitCode::refused,
+                 fmt::format("the recording ends here: {} times a thread of {} stood still until mixwalk.exe resumed it, "
+                             "because other software has patched system calls of the process ({}); \"dump\" reads such a "
+                             "process from outside",
+                             session_.given_back(), process_text(), patched_calls_text(session_.patched_calls()))};
 }
 
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {

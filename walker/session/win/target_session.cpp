@@ -12,6 +12,7 @@
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/environment.h"
+#include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 #include "walker/session/windows_arguments.h"
@@ -72,7 +73,10 @@ Failure TargetSession::failure_of(IoResult result) const {
 
 // From here on the target is watched, and may freeze threads.
 std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
-  auto watch = TargetWatch::begin(target_, hello.agent_thread);
+  // Security software patches a process at its start, and nothing was frozen yet. If the calls cannot be checked, they
+  // count as those of the system.
+  if (auto patched = patched_calls_of(target_.id)) patched_calls_ = std::move(*patched);
+  auto watch = TargetWatch::begin(target_, hello.agent_thread, !patched_calls_.empty());
   if (!watch) {
     // A process that is ending may have lost all of its threads before its handle is signaled. Then no watch can begin,
     // and this is not the failure to report.

@@ -3,11 +3,13 @@
 #include <windows.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "walker/base/failure.h"
 #include "walker/model/snapshot.h"
+#include "walker/session/patched_calls.h"
 #include "walker/session/protocol.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/session_pipe.h"
@@ -53,6 +55,8 @@ class TargetSession {
   std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
   // LedgerPage::unjudged_events.
   std::uint64_t unjudged_events() const noexcept { return watch_ ? watch_->unjudged_events() : 0; }
+  // The system calls of the target that were patched when mixwalk.dll sent its first message. Empty before that.
+  std::span<const PatchedCall> patched_calls() const noexcept { return patched_calls_; }
   // How many suspensions that mixwalk.dll had left behind were undone by this process.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
@@ -73,6 +77,7 @@ class TargetSession {
   std::uint32_t timeout_ms_;
   bool started_ = false;  // whether we started the process
   bool greeted_ = false;  // whether mixwalk.dll has sent a message
+  std::vector<PatchedCall> patched_calls_;
   std::optional<Hello> hello_;  // its first message, if the visit can go on
 };
 

@@ -12,6 +12,12 @@ constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for this
 // A supervisor inside the target resumes at its deadline. If a suspension lasts this much longer, all supervisors are
 // silent, since even a busy machine delays them far less.
 constexpr std::uint64_t kMarginMs = 3'000;
+// The same, if system calls of the target are patched. A patch may make every supervisor wait for the thread that is
+// frozen, so this process is then the first one that can end a freeze, and not the last one. The time is long enough
+// for a supervisor that can work, also where the system's clock has steps of 15.6 ms.
+constexpr std::uint64_t kPatchedMarginMs = 150;
+// How often a thread may then be resumed in a visit. A recording is ended long before (record.cpp).
+constexpr std::uint32_t kPatchedMostPerThread = 1'000;
 // How long a process that lost our threads may take to end.
 constexpr ULONGLONG kEndingMs = 5'000;
 // How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
@@ -55,8 +61,8 @@ UniqueHandle duplicate(HANDLE handle) {
 
 }  // namespace
 
-Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& target,
-                                                         std::uint32_t agent_thread) {
+Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& target, std::uint32_t agent_thread,
+                                                         bool patched) {
   auto ledger = SharedLedger::create();
   if (!ledger) {
     return Failure{ExitCode::internal, "cannot make shared memory: " + last_error()};
@@ -73,6 +79,8 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
                    "the thread that " + process + " calls mixwalk.dll's is none of its own"};
   }
   watch->process_id_ = target.id;
+  watch->margin_ms_ = patched ? kPatchedMarginMs : kMarginMs;
+  if (patched) watch->freezes_.set_most_per_thread(kPatchedMostPerThread);
   watch->process_ = duplicate(target.process.get());
   watch->dll_thread_ended_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   watch->stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
@@ -114,7 +122,7 @@ void TargetWatch::run() {
       ended = true;
       ended_at = now;
     }
-    const std::uint64_t limit_ms = deadline_ms_ + kMarginMs;
+    const std::uint64_t limit_ms = deadline_ms_ + margin_ms_;
     freezes_.set_limit(limit_ms);
     given_back_ += freezes_.look(now, ended, threads);
     if (ended && now - ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());

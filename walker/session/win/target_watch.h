@@ -21,10 +21,10 @@ namespace mixwalk {
 // ends threads that are not its own. In these cases nothing more is written to the pipe, and the pipe is never closed.
 class TargetWatch {
  public:
-  // `agent_thread`: the id that the target reported; it must be a thread of that process. `deadline_ms`: the deadline
-  // of the supervisors inside the target.
-  static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target,
-                                                     std::uint32_t agent_thread);
+  // `agent_thread`: the id that the target reported; it must be a thread of that process. `patched`: system calls of the
+  // target are patched (patched_calls.h), so the supervisors inside the target may be unable to end a freeze.
+  static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target, std::uint32_t agent_thread,
+                                                     bool patched);
   // Waits a limited time for the agent's end, and undoes what is still suspended then.
   ~TargetWatch();
   TargetWatch(const TargetWatch&) = delete;
@@ -32,6 +32,7 @@ class TargetWatch {
 
   // The ledger's handle as it is valid in the target.
   HANDLE ledger_of_target() const noexcept { return target_handle_; }
+  // The deadline of the supervisors inside the target.
   void set_deadline(std::uint32_t deadline_ms) noexcept { deadline_ms_ = deadline_ms; }
   // Set when the agent has ended, all suspensions are undone, and the process nevertheless lives on.
   HANDLE dll_thread_ended() const noexcept { return dll_thread_ended_.get(); }
@@ -51,6 +52,7 @@ class TargetWatch {
   HANDLE target_handle_ = nullptr;
   UniqueHandle process_, agent_, dll_thread_ended_, stop_;
   std::uint32_t process_id_ = 0;
+  std::uint64_t margin_ms_ = 0;
   std::atomic<std::uint32_t> deadline_ms_{0};
   std::atomic<int> given_back_{0};
   std::thread thread_;
