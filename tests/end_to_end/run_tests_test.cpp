@@ -54,7 +54,8 @@ TEST_F(RunTests, AllPass) {
   EXPECT_TRUE(result.out.ends_with("2 passed, 0 failed\r\n")) << result.out;
   EXPECT_TRUE(report().ends_with("2 passed, 0 failed\r\n")) << report();
   for (const char* text : {"mixwalk 1.2.3", "commit abc", "System:         Windows ", "of_the_build: looks at archives",
-                           "1 tests and 0 cases not for Windows"}) {
+                           "  patched system calls: none\n", "  a step of GetTickCount64: ",
+                           "  the suspend count of a thread that was suspended twice: 2\n", "1 tests and 0 cases not for Windows"}) {
     EXPECT_NE(report().find(text), std::string::npos) << text << " is not in\n" << report();
   }
 }

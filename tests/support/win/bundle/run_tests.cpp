@@ -22,6 +22,7 @@
 #include "tests/support/win/bundle/system_description.h"
 #include "tests/support/win/bundle/test_output.h"
 #include "tests/support/win/bundle/timed_program.h"
+#include "tests/support/win/bundle/windows_answers.h"
 #include "tests/support/win/wine.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
@@ -199,6 +200,7 @@ int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& t
               list.at("commit").get<std::string>());
   report.only_file(now());
   report.both(system_description());
+  report.only_file(windows_answers());
   std::vector<Result> results;
   std::size_t passed = 0, not_run = 0, other_cases = 0, cases_not_run = 0;
   for (const Test& test : tests) {
