@@ -20,6 +20,8 @@ constexpr DWORD kLookMs = 120'000;
 TEST(Hangs, MonitorsThatAreTakenCrosswise) { expect_hang("crossed-monitors", ExitCode::deadlock); }
 TEST(Hangs, AMonitorOfAThreadInNativeCode) { expect_hang("monitor-in-native-code", ExitCode::stuck); }
 TEST(Hangs, ACriticalSectionAndAMonitorThatAreTakenCrosswise) { expect_hang("crossed-section", ExitCode::deadlock); }
+// The SynchronizationContext waits for the threads, and the rules must find for what.
+TEST(Hangs, AContextThatWaitsItself) { expect_hang("context", ExitCode::stuck); }
 TEST(Hangs, ANativeCallbackThatDoesNotReturn) { expect_hang("callback", ExitCode::stuck); }
 TEST(Hangs, AStaticConstructorThatWaits) { expect_hang("class-constructor", ExitCode::stuck); }
 

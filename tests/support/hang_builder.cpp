@@ -27,10 +27,11 @@ HangBuilder::HangBuilder(std::uint64_t unix_time_ms) {
     base += kImageBytes;
   }
   snapshot_.modules.push_back({base, kImageBytes, 0, "C:\\orders\\orders_native.dll"});
-  for (const char* const name : {"mswsock", "wsock32", "ole32", "shell32"}) {
+  for (const char* const name : {"mswsock", "wsock32", "ole32", "shell32", "dnsapi"}) {
     base += kImageBytes;
     snapshot_.modules.push_back({base, kImageBytes, 0, "C:\\Windows\\System32\\" + std::string(name) + ".dll"});
   }
+  snapshot_.modules.push_back({base + kImageBytes, kImageBytes, 0, "C:\\Program Files\\Watcher\\watcher.dll"});
 }
 
 Frame HangBuilder::frame(std::string_view text, bool leaf) {
@@ -52,6 +53,8 @@ Frame HangBuilder::frame(std::string_view text, bool leaf) {
     frame.name = text[0] == 'P' ? "IL_STUB_PInvoke" : "IL_STUB_CLRtoCOM";
     frame.target = text.substr(2);
     frame.address = 0x6'0000'0000 + place;
+  } else if (text == "code") {
+    frame.address = 0x5'0000'0000 + place;
   } else {
     const std::size_t at = text.find('!');
     const std::string image(text.substr(0, at));
@@ -61,7 +64,9 @@ Frame HangBuilder::frame(std::string_view text, bool leaf) {
     if (module == snapshot_.modules.end()) throw std::invalid_argument("no image of this name: " + image);
     frame.module = static_cast<std::int32_t>(module - snapshot_.modules.begin());
     frame.name = text.substr(at + 1);
-    frame.symbol = frame.name.empty() ? SymbolKind::none : SymbolKind::pdb;
+    frame.symbol = frame.name.empty()               ? SymbolKind::none
+                   : frame.name.starts_with("sub_") ? SymbolKind::function_table
+                                                    : SymbolKind::pdb;
     frame.address = module->base + place;
   }
   return frame;

@@ -11,6 +11,8 @@ namespace mixwalk::test {
 // Makes dumps for the tests of walker/hang. Stacks are written leaf first. A frame is
 //   "ntdll!NtWaitForSingleObject"  native, of an image that exists in every dump that is made here
 //   "coreclr!"                     native, without a name
+//   "ntdll!sub_1"                  native, without a name, in a function that the table of functions shows
+//   "code"                         native, in no image
 //   "M System.Threading.Monitor.Enter(System.Object)"     managed
 //   "P orders!submit", "C Orders.IOrders.Submit()"        stubs of a P/Invoke, of a COM call
 //   "gap"

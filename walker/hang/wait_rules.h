@@ -28,7 +28,7 @@ struct WaitRule {
   // "ntdll!NtDelayExecution" is an image without ".dll", and a function. "@!…" means any image of the runtime. The
   // functions that a P/Invoke declares are compared with these patterns as well. A '*' at the end matches all names
   // that begin this way; "clrjit!*" also matches functions without a name.
-  std::array<std::string_view, 12> natives{};
+  std::array<std::string_view, 15> natives{};
   // Methods without parameters and generic arguments, in the form of method_of(). '*' has the same meaning as above.
   std::array<std::string_view, 8> methods{};
   // Rules that this rule may replace although they are of the same layer, or although they are certain about what

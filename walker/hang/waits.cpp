@@ -79,7 +79,20 @@ bool may_replace(const WaitRule& rule, const WaitRule* current) {
          (rule.layer != WaitLayer::wrapper || current->layer != WaitLayer::primitive);
 }
 
-// Whether the thread runs rather than waits. A frame without a name is no proof.
+bool makes_system_calls(std::string_view image) { return image == "ntdll" || image == "win32u"; }
+
+// The function of the system call that the thread is in, if no rule says what such a call waits for. Such a thread does
+// not run: for example, opening a file on another machine may take minutes. Only its processor time can say more.
+std::string_view unknown_system_call(const FrameNames& names, const Frame& leaf) {
+  const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf)) &&
+                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw"));
+  if (!is_call || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
+  // A thread that gives up the rest of its time runs on.
+  return leaf.name.ends_with("YieldExecution") ? std::string_view() : std::string_view(leaf.name);
+}
+
+// Whether the thread runs rather than waits. A frame without a name is no proof, but code outside all images is not
+// behind a system call.
 bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   switch (leaf.kind) {
     case FrameKind::managed:
@@ -88,12 +101,11 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
     case FrameKind::native: break;
   }
   // If the frames above were left out, the leaf is a frame with a return address.
-  if (leaf.address_kind != AddressKind::instruction_pointer || leaf.module == Frame::kNone) return false;
+  if (leaf.address_kind != AddressKind::instruction_pointer) return false;
   const std::string_view image = names.image(leaf);
-  const bool calls_system = image == "ntdll" || image == "win32u";
-  if (!calls_system) return true;  // other images make no system calls
+  if (!makes_system_calls(image)) return true;
   const bool named = !leaf.name.empty() && leaf.symbol != SymbolKind::function_table;
-  return named && native_rule(image, false, leaf.name) == nullptr;
+  return named && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
 }
 
 // Whether the image may be the loader's. The loader waits for its lock by ntdll's own functions, and LoadLibrary calls
@@ -105,13 +117,82 @@ bool is_other_call(const WaitRule* current) {
   return current != nullptr && current->layer == WaitLayer::call && current->key != "system-wait";
 }
 
+// The images through which programs come to a system call.
+bool calls_for_programs(std::string_view image) {
+  constexpr std::array<std::string_view, 6> kImages = {"kernelbase", "kernel32", "user32", "win32u", "ws2_32", "mswsock"};
+  return std::ranges::find(kImages, image) != kImages.end();
+}
+
+// Returns the number of frames directly below the leaf that are looked through: other software has patched the system
+// call, so a frame of its DLL is between the call and the function of the system that waits.
+std::uint32_t patched_frames(const FrameNames& names, const std::vector<Frame>& frames) {
+  constexpr std::uint32_t kMost = 8;
+  if (frames.front().kind != FrameKind::native || !makes_system_calls(names.image(frames.front()))) return 0;
+  std::uint32_t count = 0;
+  while (count < kMost && count + 1 < frames.size() && frames[count + 1].kind == FrameKind::native &&
+         !names.system(frames[count + 1])) {
+    ++count;
+  }
+  if (count == 0 || count + 1 >= frames.size()) return 0;
+  const Frame& caller = frames[count + 1];
+  const std::string_view image = names.image(caller);
+  // A function that waits calls nothing of the program.
+  return calls_for_programs(image) && native_rule(image, false, caller.name) != nullptr ? count : 0;
+}
+
+// Returns the frame at which the search for the wait begins. If the thread's SynchronizationContext has asked to wait
+// itself (SetWaitNotificationRequired), the runtime calls it, and its methods and the natives of the runtime are between
+// the system call and the method that waits. Folklore: WPF and Avalonia do so. Real case: lock() and .Result in a click
+// handler of WPF counted as "waits for a window message" (dotnet/wpf, DispatcherSynchronizationContext.cs).
+std::uint32_t begin_of_wait(const FrameNames& names, const std::vector<Frame>& frames) {
+  constexpr std::string_view kAsks = "System.Threading.SynchronizationContext.InvokeWaitMethodHelper";
+  constexpr std::uint32_t kMostMethods = 16;  // of a context, between the system call and that method
+  std::uint32_t i = 0;
+  while (i < frames.size() && frames[i].kind == FrameKind::native) ++i;
+  // Code that the wait lets in, such as a handler of messages, is called by native code, and ends this search.
+  for (std::uint32_t methods = 0; i < frames.size() && methods < kMostMethods; ++i, ++methods) {
+    if (frames[i].kind != FrameKind::managed && frames[i].kind != FrameKind::stub) return 0;
+    if (frames[i].kind != FrameKind::managed || method_of(frames[i].name) != kAsks) continue;
+    for (++i; i < frames.size() && names.runtime(frames[i]);) ++i;
+    return i < frames.size() ? i : 0;
+  }
+  return 0;
+}
+
+// What COM does in a leaf run.
+enum class ComPart : std::uint8_t {
+  none,
+  waits,  // other code waits by CoWaitForMultipleHandles, which handles messages and COM calls meanwhile
+  calls,  // a call into another apartment or process is under way
+};
+
+// Only the system's functions that wait may be between the leaf and COM's frames: a server's method that waits has COM's
+// frames below it, which have called the method. `end`: the number of frames of the leaf run.
+ComPart com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
+  const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
+    return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();
+  };
+  std::uint32_t i = 0;
+  while (i < end && is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"})) ++i;
+  bool com = false;
+  std::uint32_t last = i;
+  for (; i < end && is_one_of(i, {"combase", "ole32", "rpcrt4"}); ++i) {
+    com = com || names.image(frames[i]) != "rpcrt4";
+    last = i;
+  }
+  if (!com) return ComPart::none;
+  return frames[last].name.starts_with("CoWaitForMultiple") ? ComPart::waits : ComPart::calls;
+}
+
 struct Found {
   const WaitRule* rule = nullptr;
   std::uint32_t frame = kNoFrame;
+  bool by_context = false;  // the SynchronizationContext waits for the method
   std::uint32_t first_managed = kNoFrame;  // may also be a stub
   std::uint32_t program = kNoFrame;
   std::uint32_t natives = 0;  // the number of native frames above first_managed
   bool native_of_program = false, native_of_runtime = false;
+  ComPart com = ComPart::none;
 };
 
 // Searches from the leaf to the first frame of the program in managed code.
@@ -119,6 +200,10 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   Found found;
   std::size_t reach = kReach;
   bool loader_alone = true;  // all frames so far are of the loader's images
+  const std::uint32_t begin = begin_of_wait(names, frames);
+  const std::uint32_t patched = patched_frames(names, frames);
+  found.by_context = begin != 0;
+  found.native_of_runtime = found.by_context;
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
     // A native function of the same wait, farther from the leaf, is preferred, because the functions that it calls may
     // differ while the wait lasts.
@@ -131,8 +216,9 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     reach = kReach;
   };
   const auto count = static_cast<std::uint32_t>(std::min(frames.size(), kMaxWaitFrames));
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = begin; i < count; ++i) {
     const Frame& frame = frames[i];
+    if (i != 0 && i <= patched) continue;
     if (found.program == kNoFrame && names.of_program(frame)) found.program = i;
     if (frame.kind == FrameKind::gap) break;
     if (frame.kind == FrameKind::native) {
@@ -152,6 +238,13 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     if (!names.library(frame) || reach == 0) break;
     --reach;
     say(method_rule(method_of(frame.name)), i);
+  }
+  if (!found.by_context) {
+    found.com = com_part(names, frames, std::min({found.first_managed, count, static_cast<std::uint32_t>(frames.size())}));
+  }
+  // The messages that are handled meanwhile are not what the thread waits for.
+  if (found.com == ComPart::waits && found.rule != nullptr && found.rule->key == "message-loop") {
+    found.rule = find_wait_rule("system-wait");
   }
   for (std::uint32_t i = count; found.program == kNoFrame && i < frames.size(); ++i) {
     if (names.of_program(frames[i])) found.program = i;
@@ -182,35 +275,25 @@ std::string plural(std::uint32_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-bool has_image(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end,
-               std::initializer_list<std::string_view> images) {
-  for (std::uint32_t i = 0; i < end; ++i) {
-    if (frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end()) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Whether this is a COM call of Type.InvokeMember or of Visual Basic. The runtime makes such a call itself, without a
 // stub.
 bool is_late_bound_call(const Frame& caller) {
   return caller.kind == FrameKind::managed && method_of(caller.name) == "System.RuntimeType.InvokeDispMethod";
 }
 
-bool leaves_apartment(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
-  return has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"});
-}
-
-// The wait of a thread that waits in a COM call.
-Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
-  Wait wait = rule_wait("com-call", found, found.first_managed);
-  const std::string& target = frames[found.first_managed].target;
-  if (!target.empty()) wait.words = "waits for the COM call " + clipped(managed_name(target));
-  if (leaves_apartment(names, frames, found)) {
+// The wait of a thread that waits in a COM call. `caller`: the frame that has made the call, or kNoFrame.
+Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_t caller, const std::string& call) {
+  Wait wait = rule_wait("com-call", found, caller == kNoFrame ? found.frame : caller);
+  const bool stub = caller != kNoFrame && frames[caller].kind == FrameKind::stub &&
+                    clr_stub(frames[caller].name) == ClrStub::com_out;
+  if (stub && !frames[caller].target.empty()) {
+    wait.words = "waits for the COM call " + clipped(managed_name(frames[caller].target));
+  }
+  if (found.com == ComPart::calls) {
     wait.state = WaitState::blocked;
     wait.words += " into another apartment or process";
   }
+  if (!stub && !call.empty()) wait.words += ", in " + call;
   return wait;
 }
 
@@ -219,25 +302,31 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
   const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
+  // The JIT may have inlined the stub of a P/Invoke, and then the method itself has called native code.
+  const bool inlined = caller.kind == FrameKind::managed && !names.library(caller) && !caller.name.empty() &&
+                       found.natives != 0 && !found.native_of_runtime && found.com == ComPart::none;
   // "the P/Invoke orders!submit".
   std::string call;
   if (pinvoke || com_out) call = (caller.target.empty() ? "a " : "the ") + short_label(names.snapshot(), caller);
+  const Frame& called = frames[found.first_managed == 0 ? 0 : found.first_managed - 1];
+  if (inlined) call = "the P/Invoke " + short_label(names.snapshot(), called);
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
   // A thread of a single-threaded apartment handles messages while it waits for the answer of the other thread.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
   // Without COM's own frames the object is of this apartment. If it handles messages, it shows a dialog.
-  const bool shows_dialog = known && found.rule->state == WaitState::idle && !leaves_apartment(names, frames, found);
-  if (com_call && !shows_dialog && (!known || found.rule->state != WaitState::blocked)) {
-    return com_wait(names, frames, found);
+  const bool shows_dialog = known && found.rule->state == WaitState::idle && found.com != ComPart::calls;
+  if ((found.com == ComPart::calls || (com_call && !shows_dialog)) && (!known || found.rule->state != WaitState::blocked)) {
+    return com_wait(frames, found, found.first_managed, call);
   }
-  const bool in_native = pinvoke || found.native_of_program;
+  const bool in_native = pinvoke || inlined || found.native_of_program;
   // Reading, writing and completed I/O have the same meaning in native code. A wait or a sleep there means nothing by
   // itself.
   const bool is_meaningful = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait" &&
                                        found.rule->key != "native-sleep");
   // Whether the program itself calls a wait or a sleep of the system, with no unknown code below that call.
-  const bool calls_it = pinvoke && !found.native_of_program && found.rule != nullptr &&
-                        target_rule(caller.target) == found.rule;
+  const bool calls_it = !found.native_of_program && found.rule != nullptr &&
+                        ((pinvoke && target_rule(caller.target) == found.rule) ||
+                         (inlined && native_rule(names.image(called), false, called.name) == found.rule));
   if (is_meaningful || calls_it) {
     Wait wait = rule_wait(*found.rule, found);
     // The system's objects have no owner.
@@ -276,6 +365,7 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
 Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (found.rule != nullptr && is_firm(*found.rule)) return rule_wait(*found.rule, found);
+  const bool calls_com = found.com == ComPart::calls;
   bool all_runtime = false, all_system = true;
   for (const Frame& frame : frames) {
     if (frame.kind == FrameKind::gap) return found.rule != nullptr ? rule_wait(*found.rule, found) : Wait{};
@@ -283,6 +373,8 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
     all_runtime = all_runtime || names.runtime(frame);
     all_system = all_system && names.system(frame);
   }
+  // Threads of COM itself, which have no other frames than those of the system, wait for calls.
+  if (calls_com && (all_runtime || !all_system)) return com_wait(frames, found, kNoFrame, {});
   if (all_system && all_runtime) return rule_wait(is_finalizer(thread) ? "finalizer" : "runtime-helper", found, 0);
   const bool plain = found.rule == nullptr || found.rule->key == "system-wait" ||
                      found.rule->state == WaitState::signal || found.rule->key == "rpc-call";
@@ -337,8 +429,14 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   if (leaf_runs(names, frames.front())) {
     return {WaitState::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
   }
+  if (const std::string_view call = unknown_system_call(names, frames.front()); !call.empty() && found.rule == nullptr) {
+    Wait wait = rule_wait("system-call", found, 0);
+    wait.words += " " + clipped(call);
+    return wait;
+  }
   if (found.first_managed == kNoFrame) return native_wait(names, thread, found);
-  const bool by_method = found.rule != nullptr && found.rule->layer >= WaitLayer::primitive;
+  const bool by_method =
+      found.rule != nullptr && found.rule->layer >= WaitLayer::primitive && found.com != ComPart::calls;
   Wait wait = by_method ? rule_wait(*found.rule, found) : wait_below_call(names, frames, found);
   if (wait.rule == "task-wait" && is_pool_worker(thread)) return rule_wait("pool-task-wait", found, found.frame);
   const bool may_be_main = by_method && (wait.state == WaitState::signal || wait.rule == "process-wait");

@@ -72,9 +72,21 @@ const std::vector<RuleCase>& cases() {
        native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!save"})},
       {"device-io", native({"ntdll!NtDeviceIoControlFile", "orders_native!read_card"}),
        native({kWait, "orders_native!read_card"})},
+      {"file-open", native({"ntdll!NtCreateFile", "kernelbase!CreateFileW", "orders_native!load"}),
+       native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!load"})},
+      {"file-lock", native({"ntdll!NtLockFile", "kernelbase!LockFileEx", "orders_native!save"}),
+       native({"ntdll!NtUnlockFile", "kernelbase!UnlockFileEx", "orders_native!save"})},
+      {"change-notification", native({"ntdll!NtNotifyChangeKey", "kernelbase!RegNotifyChangeKeyValue", "orders_native!watch"}),
+       native({"ntdll!NtQueryKey", "kernelbase!RegQueryInfoKeyW", "orders_native!watch"})},
+      {"vertical-blank", native({"win32u!NtGdiDdDDIWaitForVerticalBlankEvent", "orders_native!draw"}),
+       native({"win32u!NtGdiDdDDIPresent", "orders_native!draw"})},
+      {"system-call", native({"ntdll!NtQueryKey", "kernelbase!RegQueryInfoKeyW", "orders_native!work"}),
+       native({"ntdll!RtlQueryKey", "orders_native!work"})},
       {"rpc-call", native({"ntdll!NtAlpcSendWaitReceivePort", "gap"}), native({kWait, "rpcrt4!call", "gap"})},
       {"send-message", native({"win32u!NtUserMessageCall", "user32!SendMessageW", "orders_native!ask_window"}),
        native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!ask_window"})},
+      {"window-call", native({"win32u!NtUserShowWindow", "user32!ShowWindow", "orders_native!show"}),
+       native({"win32u!NtUserShowWindowAsync", "user32!ShowWindowAsync", "orders_native!show"})},
       {"message-loop", native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!loop"}),
        // The loop handles a message, and the handler enters a critical section.
        native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!on_click", "user32!DispatchMessageW"})},
@@ -106,6 +118,12 @@ const std::vector<RuleCase>& cases() {
        native({kWait, "ws2_32!accept", "orders_native!serve"})},
       {"native-pipe", native({"ntdll!NtFsControlFile", "kernelbase!ConnectNamedPipe", "orders_native!serve"}),
        native({"ntdll!NtFsControlFile", "orders_native!serve"})},
+      {"native-console-write", native({"ntdll!NtDeviceIoControlFile", "kernelbase!WriteConsoleW", "orders_native!ask"}),
+       native({"ntdll!NtDeviceIoControlFile", "kernelbase!ReadConsoleW", "orders_native!ask"})},
+      {"native-name-lookup", native({kWait, "dnsapi!", "ws2_32!GetAddrInfoW", "orders_native!serve"}),
+       native({kWait, "ws2_32!connect", "orders_native!serve"})},
+      {"debug-output", native({kWait, "kernelbase!OutputDebugStringA", "orders_native!log"}),
+       native({kWait, "kernelbase!CreateMutexW", "orders_native!log"})},
       {"native-console-read", native({"ntdll!NtDeviceIoControlFile", "kernelbase!ReadConsoleW", "orders_native!ask"}),
        native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!ask"})},
       {"gc-suspension",
@@ -137,6 +155,9 @@ const std::vector<RuleCase>& cases() {
       {"io-poller",
        managed_thread({"ntdll!NtRemoveIoCompletion", "M System.Threading.PortableThreadPool+IOCompletionPoller.Poll()"}),
        managed_thread({kWait, "coreclr!", "M " + wait_one, kProgram})},
+      {"managed-file-open",
+       interop("ntdll!NtCreateFile", "Microsoft.Win32.SafeHandles.SafeFileHandle.CreateFile(System.String)"),
+       interop("ntdll!NtReadFile", "System.IO.RandomAccess.ReadAtOffset(System.Int64)")},
       {"managed-file-read", interop("ntdll!NtReadFile", "System.IO.RandomAccess.ReadAtOffset(System.Int64)"),
        interop("ntdll!NtWriteFile", "System.IO.RandomAccess.WriteAtOffset(System.Int64)")},
       {"managed-file-write", interop("ntdll!NtWriteFile", "System.IO.RandomAccess.WriteAtOffset(System.Int64)"),
@@ -475,8 +496,9 @@ TEST(WaitsTest, ALateBoundComCallIntoAnotherApartmentIsBlocked) {
   const Wait found = wait(managed_thread({kWait, "rpcrt4!", "combase!", "coreclr!", invoke, kProgram}));
   EXPECT_EQ(found.words, "waits for a COM call into another apartment or process");
   EXPECT_EQ(found.state, WaitState::blocked);
+  // A call that the runtime makes for another method of .NET.
   EXPECT_EQ(wait(managed_thread({kWait, "rpcrt4!", "combase!", "coreclr!", "M System.Data.Foo.Bar()", kProgram})).rule,
-            "library-wait");
+            "com-call");
 }
 
 TEST(WaitsTest, APInvokeWhoseTargetIsUnknownIsOneOfThem) {
