@@ -140,19 +140,35 @@ std::uint32_t patched_frames(const FrameNames& names, const std::vector<Frame>& 
   return calls_for_programs(image) && native_rule(image, false, caller.name) != nullptr ? count : 0;
 }
 
-// Returns the frame at which the search for the wait begins. If the thread's SynchronizationContext has asked to wait
-// itself (SetWaitNotificationRequired), the runtime calls it, and its methods and the natives of the runtime are between
-// the system call and the method that waits. Folklore: WPF and Avalonia do so. Real case: lock() and .Result in a click
-// handler of WPF counted as "waits for a window message" (dotnet/wpf, DispatcherSynchronizationContext.cs).
+// Whether a SynchronizationContext waits for the thread from this frame on, because it has asked to
+// (SetWaitNotificationRequired). The runtime calls InvokeWaitMethodHelper, which calls the context's Wait; the JIT may
+// make jumps of both calls, and then only the method that was called last is on the stack. WaitHandle calls the
+// context's Wait itself.
+bool is_wait_of_context(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t i) {
+  constexpr std::string_view kContext = "System.Threading.SynchronizationContext.",
+                             kWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
+  const std::string_view name = frames[i].name;
+  if (frames[i].kind != FrameKind::managed || i + 1 == frames.size()) return false;
+  const Frame& caller = frames[i + 1];
+  const bool by_handle = caller.kind == FrameKind::managed && caller.name.starts_with("System.Threading.WaitHandle.");
+  if (!names.runtime(caller) && !by_handle) return false;
+  if (name.ends_with(kWait)) return true;
+  return name.starts_with(kContext) && (name.substr(kContext.size()).starts_with("InvokeWaitMethodHelper(") ||
+                                        name.substr(kContext.size()).starts_with("WaitHelper("));
+}
+
+// Returns the frame at which the search for the wait begins. If the thread's SynchronizationContext waits, its methods
+// and natives of the runtime are between the system call and the method that waits. Folklore: WPF's and Avalonia's
+// contexts do so. Real case: lock() and .Result in a click handler of WPF counted as "waits for a window message"
+// (dotnet/wpf, DispatcherSynchronizationContext.cs). Tests: windows_stacks_test, and hangs_test with a context.
 std::uint32_t begin_of_wait(const FrameNames& names, const std::vector<Frame>& frames) {
-  constexpr std::string_view kAsks = "System.Threading.SynchronizationContext.InvokeWaitMethodHelper";
-  constexpr std::uint32_t kMostMethods = 16;  // of a context, between the system call and that method
+  constexpr std::uint32_t kMostMethods = 16;  // of a context, between the system call and the runtime that called it
   std::uint32_t i = 0;
   while (i < frames.size() && frames[i].kind == FrameKind::native) ++i;
   // Code that the wait lets in, such as a handler of messages, is called by native code, and ends this search.
   for (std::uint32_t methods = 0; i < frames.size() && methods < kMostMethods; ++i, ++methods) {
     if (frames[i].kind != FrameKind::managed && frames[i].kind != FrameKind::stub) return 0;
-    if (frames[i].kind != FrameKind::managed || method_of(frames[i].name) != kAsks) continue;
+    if (!is_wait_of_context(names, frames, i)) continue;
     for (++i; i < frames.size() && names.runtime(frames[i]);) ++i;
     return i < frames.size() ? i : 0;
   }

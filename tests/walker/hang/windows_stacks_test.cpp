@@ -23,7 +23,7 @@ Frames joined(std::initializer_list<Frames> parts) {
   return all;
 }
 
-Wait wait(const Frames& frames) {
+Wait wait_with(const Frames& frames) {
   HangBuilder builder;
   builder.thread(0x10, frames);
   return wait_of(FrameNames(builder.snapshot()), builder.last());
@@ -54,19 +54,19 @@ const Frames kCallOut = {"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!sub
                          "combase!ObjectStublessClient3"};
 
 TEST(WindowsStacks, AUserInterfaceOfWindowsFormsInALock) {
-  expect_wait(wait(managed_thread(joined({kApartment, kLock}))), WaitState::blocked, "monitor-enter");
+  expect_wait(wait_with(managed_thread(joined({kApartment, kLock}))), WaitState::blocked, "monitor-enter");
 }
 
 TEST(WindowsStacks, AUserInterfaceWhoseContextWaits) {
-  const Wait lock = wait(managed_thread(joined({kApartment, kContext, {"coreclr!"}, kLock})));
+  const Wait lock = wait_with(managed_thread(joined({kApartment, kContext, {"coreclr!"}, kLock})));
   expect_wait(lock, WaitState::blocked, "monitor-enter");
   EXPECT_EQ(lock.frame, 14u);
   EXPECT_EQ(lock.program, 15u);
-  expect_wait(wait(managed_thread(joined({kApartment, kContext, kResult}))), WaitState::signal, "task-wait");
+  expect_wait(wait_with(managed_thread(joined({kApartment, kContext, kResult}))), WaitState::signal, "task-wait");
   for (const auto& [method, rule] : std::initializer_list<std::pair<std::string, std::string_view>>{
            {"M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)", "wait-handle"},
            {"M System.Threading.Thread.Join(System.Int32)", "join"}}) {
-    EXPECT_EQ(wait(managed_thread(joined({kApartment, kContext, {method, "M Orders.Window.OnClick()"}}))).rule, rule);
+    EXPECT_EQ(wait_with(managed_thread(joined({kApartment, kContext, {method, "M Orders.Window.OnClick()"}}))).rule, rule);
   }
 }
 
@@ -76,7 +76,7 @@ TEST(WindowsStacks, AUserInterfaceWhoseContextWaitsWithoutMessages) {
                        "P kernel32!WaitForMultipleObjectsEx",
                        "M MS.Win32.UnsafeNativeMethods.WaitForMultipleObjectsEx(System.Int32)"};
   const Frames context(kContext.begin() + 1, kContext.end());
-  expect_wait(wait(managed_thread(joined({call, context, kLock}))), WaitState::blocked, "monitor-enter");
+  expect_wait(wait_with(managed_thread(joined({call, context, kLock}))), WaitState::blocked, "monitor-enter");
 }
 
 // A context of the program itself, whose Wait calls other methods of the program.
@@ -84,33 +84,47 @@ TEST(WindowsStacks, AContextOfTheProgramThatWaits) {
   Frames context = kContext;
   context[1] = "M Orders.Context.Wait(System.IntPtr[])";
   context.insert(context.begin() + 1, "M Orders.Context.WaitSlowly()");
-  const Wait found = wait(managed_thread(joined({kApartment, context, kLock})));
+  const Wait found = wait_with(managed_thread(joined({kApartment, context, kLock})));
   expect_wait(found, WaitState::blocked, "monitor-enter");
+}
+
+// The JIT has made jumps of calls: of that of Wait in .NET 10, and in short contexts also of that of WaitHelper.
+TEST(WindowsStacks, AContextThatWaitsWithFewerFrames) {
+  const std::string waits = "M Orders.Context.Wait(System.IntPtr[], System.Boolean, System.Int32)";
+  for (const Frames& context : {Frames{kContext[0], waits}, Frames{waits}, Frames{kContext[0]}}) {
+    const Wait found = wait_with(managed_thread(joined({kApartment, context, {"coreclr!", "coreclr!"}, kLock})));
+    expect_wait(found, WaitState::blocked, "monitor-enter");
+  }
+  const std::string one = "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
+  EXPECT_EQ(wait_with(managed_thread(joined({kApartment, {kContext[0], waits, one, "M Orders.Window.OnClick()"}}))).rule,
+            "wait-handle");
+  // A method of the program with such a name that the program itself calls.
+  EXPECT_EQ(wait_with(managed_thread(joined({kApartment, {waits, "M Orders.Window.OnClick()"}, kLock}))).rule, "runtime-wait");
 }
 
 // A handler of messages runs inside the wait. What the handler waits for is the thread's wait.
 TEST(WindowsStacks, AHandlerInsideTheWaitOfAContextHasItsOwnWait) {
   const Frames handler = {"ntdll!NtDelayExecution", "kernelbase!SleepEx", "coreclr!",
                           "M System.Threading.Thread.Sleep(System.Int32)", "M Orders.Window.OnTimer()"};
-  const Wait found = wait(managed_thread(joined({handler, kApartment, kContext, kLock})));
+  const Wait found = wait_with(managed_thread(joined({handler, kApartment, kContext, kLock})));
   expect_wait(found, WaitState::outside, "sleep");
 }
 
 // The context waits, and the method for which it waits is no wait that the table knows.
 TEST(WindowsStacks, AContextThatWaitsForAnUnknownMethod) {
-  const Wait found = wait(managed_thread(joined({kApartment, kContext, {"M Orders.Window.OnClick()"}})));
+  const Wait found = wait_with(managed_thread(joined({kApartment, kContext, {"M Orders.Window.OnClick()"}})));
   expect_wait(found, WaitState::unknown, "runtime-wait");
 }
 
 TEST(WindowsStacks, AMessageLoopIsIdle) {
   const Frames loop = {"win32u!NtUserGetMessage", "user32!GetMessageW", "P user32!GetMessageW",
                        "M System.Windows.Forms.Application+ComponentManager.RunLoop()", "M Orders.Program.Main()"};
-  EXPECT_EQ(wait(managed_thread(loop)).state, WaitState::idle);
-  EXPECT_EQ(wait(native_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!MsgWaitForMultipleObjectsEx",
+  EXPECT_EQ(wait_with(managed_thread(loop)).state, WaitState::idle);
+  EXPECT_EQ(wait_with(native_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!MsgWaitForMultipleObjectsEx",
                                 "orders_native!loop"})).state,
             WaitState::idle);
   // COM's own thread that serves an apartment.
-  EXPECT_EQ(wait(native_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1"})).state, WaitState::idle);
+  EXPECT_EQ(wait_with(native_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1"})).state, WaitState::idle);
 }
 
 TEST(WindowsStacks, ANewThreadThatWaitsForTheLoaderLock) {
@@ -118,13 +132,13 @@ TEST(WindowsStacks, ANewThreadThatWaitsForTheLoaderLock) {
                           "ntdll!LdrInitializeThunk"};
   const Frames pdb = {"ntdll!NtWaitForSingleObject", "ntdll!LdrpDrainWorkQueue", "ntdll!LdrpInitializeThread",
                       "ntdll!_LdrpInitialize", "ntdll!LdrpInitialize", "ntdll!LdrInitializeThunk"};
-  expect_wait(wait(exports), WaitState::blocked, "loader-lock");
-  expect_wait(wait(pdb), WaitState::blocked, "loader-lock");
-  expect_wait(wait(native_thread({"ntdll!NtWaitForSingleObject", "ntdll!sub_1", "ntdll!sub_2", "ntdll!LdrUnloadDll",
+  expect_wait(wait_with(exports), WaitState::blocked, "loader-lock");
+  expect_wait(wait_with(pdb), WaitState::blocked, "loader-lock");
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "ntdll!sub_1", "ntdll!sub_2", "ntdll!LdrUnloadDll",
                                   "kernelbase!FreeLibrary", "orders_native!x"})),
               WaitState::blocked, "loader-lock");
   // DllMain of the program runs for the new thread, and waits for something else.
-  EXPECT_NE(wait({"ntdll!NtWaitForSingleObject", "orders_native!DllMain", "ntdll!sub_1", "ntdll!LdrInitializeThunk"}).rule,
+  EXPECT_NE(wait_with({"ntdll!NtWaitForSingleObject", "orders_native!DllMain", "ntdll!sub_1", "ntdll!LdrInitializeThunk"}).rule,
             "loader-lock");
 }
 
@@ -133,37 +147,37 @@ TEST(WindowsStacks, AFileOnAMachineThatDoesNotAnswer) {
                        "M Interop+Kernel32.CreateFile(System.String)",
                        "M Microsoft.Win32.SafeHandles.SafeFileHandle.CreateFile(System.String)",
                        "M System.IO.Strategies.FileStreamHelpers.ChooseStrategy(System.IO.FileStream)", "M Orders.Files.Load()"};
-  expect_wait(wait(managed_thread(open)), WaitState::outside, "managed-file-open");
-  expect_wait(wait(native_thread({"ntdll!NtCreateFile", "kernelbase!CreateFileW", "orders_native!load"})),
+  expect_wait(wait_with(managed_thread(open)), WaitState::outside, "managed-file-open");
+  expect_wait(wait_with(native_thread({"ntdll!NtCreateFile", "kernelbase!CreateFileW", "orders_native!load"})),
               WaitState::outside, "file-open");
-  expect_wait(wait(managed_thread({"ntdll!NtQueryFullAttributesFile", "kernelbase!GetFileAttributesExW",
+  expect_wait(wait_with(managed_thread({"ntdll!NtQueryFullAttributesFile", "kernelbase!GetFileAttributesExW",
                                    "P kernel32!GetFileAttributesExW", "M Interop+Kernel32.GetFileAttributesEx(System.String)",
                                    "M System.IO.FileSystem.FileExists(System.String)", "M Orders.Files.Load()"})),
               WaitState::outside, "managed-file-open");
 }
 
 TEST(WindowsStacks, ALockOfAFileAndAChangeOfAFolder) {
-  const Wait lock = wait(managed_thread({"ntdll!NtLockFile", "kernelbase!LockFileEx", "P kernel32!LockFileEx", "M Orders.X()"}));
+  const Wait lock = wait_with(managed_thread({"ntdll!NtLockFile", "kernelbase!LockFileEx", "P kernel32!LockFileEx", "M Orders.X()"}));
   expect_wait(lock, WaitState::outside, "file-lock");
-  expect_wait(wait(native_thread({"ntdll!NtNotifyChangeDirectoryFileEx", "kernelbase!ReadDirectoryChangesW", "orders_native!x"})),
+  expect_wait(wait_with(native_thread({"ntdll!NtNotifyChangeDirectoryFileEx", "kernelbase!ReadDirectoryChangesW", "orders_native!x"})),
               WaitState::idle, "change-notification");
 }
 
 TEST(WindowsStacks, AWindowOfAnotherThread) {
-  const Wait found = wait(managed_thread({"win32u!NtUserSetWindowPos", "P user32!SetWindowPos", "M Orders.Form.X()"}));
+  const Wait found = wait_with(managed_thread({"win32u!NtUserSetWindowPos", "P user32!SetWindowPos", "M Orders.Form.X()"}));
   expect_wait(found, WaitState::blocked, "window-call");
-  expect_wait(wait(managed_thread({"win32u!NtUserMessageCall", "user32!sub_1", "user32!SendMessageW", "P user32!SendMessageW",
+  expect_wait(wait_with(managed_thread({"win32u!NtUserMessageCall", "user32!sub_1", "user32!SendMessageW", "P user32!SendMessageW",
                                    "M Orders.Form.X()"})),
               WaitState::blocked, "send-message");
 }
 
 TEST(WindowsStacks, ACallOfComIntoAnotherApartment) {
-  expect_wait(wait(native_thread(joined({kCallOut, {"orders_native!ask"}}))), WaitState::blocked, "com-call");
+  expect_wait(wait_with(native_thread(joined({kCallOut, {"orders_native!ask"}}))), WaitState::blocked, "com-call");
   const Wait in_call =
-      wait(managed_thread(joined({kCallOut, {"orders_native!ask", "P orders_native!ask", "M Orders.Form.X()"}})));
+      wait_with(managed_thread(joined({kCallOut, {"orders_native!ask", "P orders_native!ask", "M Orders.Form.X()"}})));
   expect_wait(in_call, WaitState::blocked, "com-call");
   EXPECT_EQ(in_call.words, "waits for a COM call into another apartment or process, in the P/Invoke orders_native!ask");
-  const Wait alpc = wait(managed_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!sub_2",
+  const Wait alpc = wait_with(managed_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!sub_2",
                                          "rpcrt4!NdrClientCall3", "combase!sub_6", "orders_native!ask",
                                          "P orders_native!ask", "M Orders.Form.X()"}));
   expect_wait(alpc, WaitState::blocked, "com-call");
@@ -172,7 +186,7 @@ TEST(WindowsStacks, ACallOfComIntoAnotherApartment) {
        {"M Orders.Form.X()", "M System.Runtime.InteropServices.Marshal.FinalReleaseComObject(System.Object)",
         "M System.RuntimeTypeHandle.CreateInstanceForAnotherGenericParameter()",
         "M System.Dynamic.ComRuntimeHelpers.GetITypeInfoFromIDispatch(System.Object)"}) {
-    expect_wait(wait(managed_thread(joined({kCallOut, {"coreclr!", "coreclr!", method, "M Orders.Form.Y()"}}))),
+    expect_wait(wait_with(managed_thread(joined({kCallOut, {"coreclr!", "coreclr!", method, "M Orders.Form.Y()"}}))),
                 WaitState::blocked, "com-call");
   }
 }
@@ -188,48 +202,48 @@ TEST(WindowsStacks, AFinalizerInACallOfCom) {
 // The program itself waits by COM's function, which handles messages meanwhile.
 TEST(WindowsStacks, AWaitOfTheProgramThroughComIsAWait) {
   Frames wait_in_com(kApartment.begin(), kApartment.begin() + 6);
-  expect_wait(wait(native_thread(joined({wait_in_com, {"orders_native!x"}}))), WaitState::signal, "native-wait");
+  expect_wait(wait_with(native_thread(joined({wait_in_com, {"orders_native!x"}}))), WaitState::signal, "native-wait");
 }
 
 // The thread executes a call of another apartment, and waits for something of its own.
 TEST(WindowsStacks, AServerOfComThatWaitsIsInNoCall) {
-  EXPECT_EQ(wait(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!serve",
+  EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!serve",
                                 "rpcrt4!Invoke", "combase!sub_1", "combase!sub_2"})).rule,
             "native-wait");
-  EXPECT_EQ(wait(native_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "orders_native!serve", "rpcrt4!Invoke"})).rule,
+  EXPECT_EQ(wait_with(native_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "orders_native!serve", "rpcrt4!Invoke"})).rule,
             "native-sleep");
 }
 
 TEST(WindowsStacks, RpcOfTheProgramIsNotKnownToLeaveTheProcess) {
-  const Wait found = wait(managed_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3",
+  const Wait found = wait_with(managed_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3",
                                           "orders_native!ask", "P orders_native!ask", "M Orders.X()"}));
   expect_wait(found, WaitState::outside, "rpc-call");
   EXPECT_EQ(found.words, "waits for the answer of an RPC server, in the P/Invoke orders_native!ask");
 }
 
 TEST(WindowsStacks, AConsoleWhoseTextIsSelected) {
-  expect_wait(wait(native_thread({"ntdll!NtDeviceIoControlFile", "kernelbase!sub_1", "kernelbase!WriteConsoleW",
+  expect_wait(wait_with(native_thread({"ntdll!NtDeviceIoControlFile", "kernelbase!sub_1", "kernelbase!WriteConsoleW",
                                   "orders_native!log"})),
               WaitState::blocked, "native-console-write");
 }
 
 TEST(WindowsStacks, DebugOutputThatNobodyTakes) {
-  expect_wait(wait(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx",
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx",
                                   "kernelbase!OutputDebugStringA", "kernelbase!OutputDebugStringW", "orders_native!log"})),
               WaitState::blocked, "debug-output");
 }
 
 TEST(WindowsStacks, AHostsAddress) {
-  expect_wait(wait(native_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3", "dnsapi!sub_1",
+  expect_wait(wait_with(native_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3", "dnsapi!sub_1",
                                   "ws2_32!GetAddrInfoW", "orders_native!x"})),
               WaitState::outside, "native-name-lookup");
-  expect_wait(wait(native_thread({"ntdll!NtWaitForSingleObject", "mswsock!sub_1", "mswsock!sub_2", "ws2_32!recv",
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "mswsock!sub_1", "mswsock!sub_2", "ws2_32!recv",
                                   "orders_native!x"})),
               WaitState::outside, "native-socket-receive");
 }
 
 TEST(WindowsStacks, ASlimLockOfWindows11) {
-  expect_wait(wait(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlpAcquireSRWLockExclusiveContended",
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlpAcquireSRWLockExclusiveContended",
                                   "orders_native!x"})),
               WaitState::blocked, "srw-lock");
 }
@@ -237,7 +251,7 @@ TEST(WindowsStacks, ASlimLockOfWindows11) {
 // Other software has patched the system call.
 TEST(WindowsStacks, AFrameOfOtherSoftwareInsideAWaitIsLookedThrough) {
   const auto expect_same = [](const Frames& with, const Frames& without) {
-    const Wait a = wait(managed_thread(with)), b = wait(managed_thread(without));
+    const Wait a = wait_with(managed_thread(with)), b = wait_with(managed_thread(without));
     expect_wait(a, b.state, b.rule);
     EXPECT_EQ(a.words, b.words);
   };
@@ -245,25 +259,25 @@ TEST(WindowsStacks, AFrameOfOtherSoftwareInsideAWaitIsLookedThrough) {
   expect_same(joined({{"ntdll!NtWaitForSingleObject", "watcher!hook", "code"}, rest}),
               joined({{"ntdll!NtWaitForSingleObject"}, rest}));
   // A library of the program that calls ntdll.dll itself is no such software.
-  EXPECT_EQ(wait(managed_thread({"ntdll!NtWaitForSingleObject", "orders_native!x", "P orders_native!x", "M Orders.X()"})).state,
+  EXPECT_EQ(wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "orders_native!x", "P orders_native!x", "M Orders.X()"})).state,
             WaitState::calls);
 }
 
 TEST(WindowsStacks, ASystemCallWithoutARuleDoesNotRun) {
-  const Wait found = wait(native_thread({"ntdll!NtFsControlFileLater", "orders_native!x"}));
+  const Wait found = wait_with(native_thread({"ntdll!NtFsControlFileLater", "orders_native!x"}));
   expect_wait(found, WaitState::unknown, "system-call");
   EXPECT_EQ(found.words, "is in the system call NtFsControlFileLater");
-  expect_wait(wait(managed_thread({"win32u!NtUserPeekMessage", "user32!PeekMessageW", "P user32!PeekMessageW", "M Orders.X()"})),
+  expect_wait(wait_with(managed_thread({"win32u!NtUserPeekMessage", "user32!PeekMessageW", "P user32!PeekMessageW", "M Orders.X()"})),
               WaitState::unknown, "system-call");
-  EXPECT_EQ(wait(native_thread({"ntdll!RtlHashUnicodeString", "orders_native!x"})).state, WaitState::runs);
+  EXPECT_EQ(wait_with(native_thread({"ntdll!RtlHashUnicodeString", "orders_native!x"})).state, WaitState::runs);
 }
 
 // The JIT may have inlined the stub of a P/Invoke.
 TEST(WindowsStacks, APInvokeWithoutItsStubIsAPInvoke) {
   const auto same_state = [](Frames frames) {
-    const Wait with = wait(managed_thread(frames));
+    const Wait with = wait_with(managed_thread(frames));
     std::erase_if(frames, [](const std::string& frame) { return frame.starts_with("P "); });
-    const Wait without = wait(managed_thread(frames));
+    const Wait without = wait_with(managed_thread(frames));
     expect_wait(without, with.state, with.rule);
   };
   same_state({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", "M Orders.X()"});
@@ -272,13 +286,13 @@ TEST(WindowsStacks, APInvokeWithoutItsStubIsAPInvoke) {
   same_state({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!submit",
               "P orders_native!submit", "M Orders.X()"});
   // The runtime itself waits for a method of the program.
-  EXPECT_EQ(wait(managed_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "coreclr!", "M Orders.X()"})).rule,
+  EXPECT_EQ(wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "coreclr!", "M Orders.X()"})).rule,
             "runtime-wait");
 }
 
 // Code that the program has generated, in no image.
 TEST(WindowsStacks, GeneratedCodeThatSpinsRuns) {
-  EXPECT_EQ(wait(native_thread({"code", "orders_native!run"})).state, WaitState::runs);
+  EXPECT_EQ(wait_with(native_thread({"code", "orders_native!run"})).state, WaitState::runs);
 }
 
 }  // namespace
