@@ -47,9 +47,10 @@ Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std
   auto session = TargetSession::start(start.arguments, dll, visit.timeout_ms, start.allocations);
   if (!session || start.after_ms == 0) return session;
   if (!session->sleep(start.after_ms)) {
-    return Failure{ExitCode::target_exited,
-                   process_text(session->target_id(), session->target_name()) + " ended" +
-                       with_exit_code(session->exit_code(0)) + " before the time of --after"};
+    const auto code = session->exit_code(0);
+    return Failure{ExitCode::target_exited, process_text(session->target_id(), session->target_name()) + " ended" +
+                                                with_exit_code(code) + " before the time of --after" +
+                                                refusal_at_start(code)};
   }
   if (auto missing = missing_thread(visit.sampling.threads, session->target_id(),
                                     session->target_name())) {
