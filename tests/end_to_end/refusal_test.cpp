@@ -131,7 +131,8 @@ TEST(Refusal, TheRuntimeHasNotStarted) {
 TEST(Refusal, DiagnosticsAreSwitchedOff) {
   ChildProcess hang({fixture("hang.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics", "0"}}});
   const std::string id = ready_hang(hang);
-  expect_refusal(dump({"-p", id}), ExitCode::not_started, "DOTNET_EnableDiagnostics");
+  expect_refusal(dump({"-p", id}), ExitCode::not_started,
+                 "DOTNET_EnableDiagnostics=0, or runs in a container: then run mixwalk in that container");
   expect_unharmed(hang);
 }
 

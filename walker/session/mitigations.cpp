@@ -1,5 +1,7 @@
 #include "walker/session/mitigations.h"
 
+#include <fmt/format.h>
+
 namespace mixwalk {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr const char* kOnlyRead = "\"mixwalk dump --outside\" only reads the pro
 bool has(const std::optional<std::uint32_t>& flags, std::uint32_t bit) { return (flags.value_or(0) & bit) != 0; }
 
 std::string advice(const char* setting) {
-  return std::string(kOnlyRead) + "; if the exploit protection of Windows causes this, the setting is \"" + setting + "\"";
+  return fmt::format("{}; if the exploit protection of Windows causes this, the setting is \"{}\"", kOnlyRead, setting);
 }
 
 struct Rule {
