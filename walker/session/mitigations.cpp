@@ -14,58 +14,66 @@ constexpr std::uint32_t kEnableUserShadowStack = 1 << 0, kEnableUserShadowStackS
 constexpr std::uint32_t kNoRemoteImages = 1 << 0, kNoLowMandatoryLabelImages = 1 << 1, kPreferSystem32Images = 1 << 2;
 constexpr std::uint32_t kProhibitDynamicCode = 1 << 0;
 
-constexpr const char* kOnlyRead = "\"mixwalk dump --outside\" only reads the process";
-
-bool has(const std::optional<std::uint32_t>& flags, std::uint32_t bit) { return (flags.value_or(0) & bit) != 0; }
-
-std::string advice(const char* setting) {
-  return fmt::format("{}; if the exploit protection of Windows causes this, the setting is \"{}\"", kOnlyRead, setting);
-}
+constexpr const char* kOnlyReads = "\"mixwalk dump --outside\" only reads the process";
+// The names of the settings are those of "Exploit protection" in Windows' own security settings.
+constexpr const char* kCodeIntegrityGuard =
+    "\"mixwalk dump --outside\" only reads the process; if the exploit protection of Windows causes this, the setting is "
+    "\"Code integrity guard\"";
+constexpr const char* kStrictCfg =
+    "\"mixwalk dump --outside\" only reads the process; if the exploit protection of Windows causes this, the setting is "
+    "\"Use strict CFG\"";
+constexpr const char* kStackProtection =
+    "\"mixwalk dump --outside\" only reads the process; if the exploit protection of Windows causes this, the setting is "
+    "\"Hardware-enforced Stack Protection\"";
 
 struct Rule {
   std::optional<std::uint32_t> MitigationPolicies::* flags;
-  std::uint32_t bits;
-  const char* found;
-  const char* setting;  // its name in Windows' own settings
+  std::uint32_t bits;  // one of them is enough
+  MitigationEffect effect;
+  std::uint32_t unless = 0;  // with one of these, there is no effect
 };
 
-// Policies with which the process refuses mixwalk.dll wherever the file is.
-constexpr Rule kRefusing[] = {
+// First the policies with which the process refuses mixwalk.dll wherever the file is.
+constexpr Rule kRules[] = {
     {&MitigationPolicies::signature, kMicrosoftSignedOnly,
-     "it loads only DLLs that Microsoft signed (MicrosoftSignedOnly)", "Code integrity guard"},
+     {true, "it loads only DLLs that Microsoft signed (MicrosoftSignedOnly)", kCodeIntegrityGuard}},
     {&MitigationPolicies::signature, kStoreSignedOnly,
-     "it loads only DLLs that the Microsoft Store signed (StoreSignedOnly)", "Code integrity guard"},
+     {true, "it loads only DLLs that the Microsoft Store signed (StoreSignedOnly)",
+      kCodeIntegrityGuard}},
     {&MitigationPolicies::signature, kMitigationOptIn,
-     "it loads only DLLs that Microsoft or the Microsoft Store signed (MitigationOptIn)", "Code integrity guard"},
+     {true, "it loads only DLLs that Microsoft or the Microsoft Store signed (MitigationOptIn)",
+      kCodeIntegrityGuard}},
     {&MitigationPolicies::control_flow_guard, kStrictMode,
-     "it loads only DLLs with Control Flow Guard (StrictMode), which mixwalk.dll does not have", "Use strict CFG"},
+     {true, "it loads only DLLs with Control Flow Guard (StrictMode), which mixwalk.dll does not have",
+      kStrictCfg}},
     {&MitigationPolicies::shadow_stack, kBlockNonCetBinaries | kBlockNonCetBinariesNonEhcont,
-     "it loads only DLLs that are marked for shadow stacks (BlockNonCetBinaries), which mixwalk.dll is not",
-     "Hardware-enforced Stack Protection"},
+     {true, "it loads only DLLs that are marked for shadow stacks (BlockNonCetBinaries), which mixwalk.dll is not",
+      kStackProtection}},
+    {&MitigationPolicies::image_load, kNoLowMandatoryLabelImages,
+     {false, "it loads no DLL with a low integrity level (NoLowMandatoryLabelImages)",
+      "if attaching fails, \"icacls mixwalk.dll\" shows the level; a copy in another folder has none"}},
+    {&MitigationPolicies::shadow_stack, kEnableUserShadowStackStrictMode,
+     {false,
+      "its shadow stacks are in strict mode: a wrong return address in mixwalk.dll would end the process, and mixwalk was "
+      "not tested with them",
+      kOnlyReads}},
+    {&MitigationPolicies::shadow_stack, kEnableUserShadowStack,
+     {false, "it has shadow stacks, with which mixwalk was not tested", kOnlyReads},
+     kEnableUserShadowStackStrictMode},
 };
+constexpr MitigationEffect kRemote{true, "it loads no DLL from another machine (NoRemoteImages), and mixwalk.dll is on one",
+                                   "copy mixwalk to a local drive"};
+
+bool has(const std::optional<std::uint32_t>& flags, std::uint32_t bit) { return (flags.value_or(0) & bit) != 0; }
 
 }  // namespace
 
 std::vector<MitigationEffect> mitigation_effects(const MitigationPolicies& policies) {
   std::vector<MitigationEffect> effects;
-  for (const Rule& rule : kRefusing) {
-    if (has(policies.*rule.flags, rule.bits)) effects.push_back({true, rule.found, advice(rule.setting)});
-  }
-  if (has(policies.image_load, kNoRemoteImages) && policies.dll_is_remote) {
-    effects.push_back({true, "it loads no DLL from another machine (NoRemoteImages), and mixwalk.dll is on one",
-                       "copy mixwalk to a local drive"});
-  }
-  if (has(policies.image_load, kNoLowMandatoryLabelImages)) {
-    effects.push_back({false, "it loads no DLL with a low integrity level (NoLowMandatoryLabelImages)",
-                       "if attaching fails, \"icacls mixwalk.dll\" shows the level; a copy in another folder has none"});
-  }
-  if (has(policies.shadow_stack, kEnableUserShadowStackStrictMode)) {
-    effects.push_back({false,
-                       "it has shadow stacks in strict mode, in which a wrong return address in mixwalk.dll would end the"
-                       " process; mixwalk was not tested with them",
-                       kOnlyRead});
-  } else if (has(policies.shadow_stack, kEnableUserShadowStack)) {
-    effects.push_back({false, "it has shadow stacks, with which mixwalk was not tested", kOnlyRead});
+  if (policies.dll_is_remote && has(policies.image_load, kNoRemoteImages)) effects.push_back(kRemote);
+  for (const Rule& rule : kRules) {
+    const auto& flags = policies.*rule.flags;
+    if (has(flags, rule.bits) && !has(flags, rule.unless)) effects.push_back(rule.effect);
   }
   return effects;
 }
@@ -73,14 +81,14 @@ std::vector<MitigationEffect> mitigation_effects(const MitigationPolicies& polic
 std::optional<Failure> mitigation_refusal(const MitigationPolicies& policies, const std::string& process) {
   const auto effects = mitigation_effects(policies);
   if (effects.empty() || !effects.front().refuses) return std::nullopt;
-  return Failure{ExitCode::refused,
-                 process + " would refuse mixwalk.dll: " + effects.front().found + ": " + effects.front().advice};
+  return Failure{ExitCode::refused, fmt::format("{} would refuse mixwalk.dll: {}: {}", process, effects.front().found,
+                                                effects.front().advice)};
 }
 
 std::string harmless_mitigations(const MitigationPolicies& policies) {
   std::string names;
   const auto add = [&names](bool on, const char* name) {
-    if (on) names += (names.empty() ? "" : ", ") + std::string(name);
+    if (on) names.append(names.empty() ? "" : ", ").append(name);
   };
   // Calls into an image without a table of Control Flow Guard are allowed. mixwalk.dll generates no code, and is loaded
   // by its whole path.

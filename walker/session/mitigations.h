@@ -23,9 +23,9 @@ struct MitigationPolicies {
 };
 
 struct MitigationEffect {
-  bool refuses = false;  // the process does not load mixwalk.dll
-  std::string found;     // "it loads only …"; one line, no full stop
-  std::string advice;    // in the same form
+  bool refuses;        // the process does not load mixwalk.dll
+  const char* found;   // "it loads only …"; one line, no full stop
+  const char* advice;  // in the same form
 };
 
 // What follows from the policies: first what refuses mixwalk.dll, then what the user should know. Policies that do not

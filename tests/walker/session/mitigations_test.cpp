@@ -90,8 +90,8 @@ TEST(Mitigations, ThatTheUserShouldKnow) {
     const auto effects = mitigation_effects(with(one.policy, one.flags));
     ASSERT_EQ(effects.size(), 1u) << one.says;
     EXPECT_FALSE(effects[0].refuses);
-    EXPECT_NE(effects[0].found.find(one.says), std::string::npos) << effects[0].found;
-    EXPECT_FALSE(effects[0].advice.empty());
+    EXPECT_NE(std::string(effects[0].found).find(one.says), std::string::npos) << effects[0].found;
+    EXPECT_STRNE(effects[0].advice, "");
   }
 }
 
