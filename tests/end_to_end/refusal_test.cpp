@@ -7,14 +7,19 @@
 #include <aclapi.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/scoped_environment.h"
 #include "tests/support/win/wine.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
+#include "walker/session/win/processes.h"
 
 namespace mixwalk {
 namespace {
@@ -126,7 +131,8 @@ TEST(Refusal, TheRuntimeHasNotStarted) {
 TEST(Refusal, DiagnosticsAreSwitchedOff) {
   ChildProcess hang({fixture("hang.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics", "0"}}});
   const std::string id = ready_hang(hang);
-  expect_refusal(dump({"-p", id}), ExitCode::not_started, "DOTNET_EnableDiagnostics");
+  expect_refusal(dump({"-p", id}), ExitCode::not_started,
+                 "DOTNET_EnableDiagnostics=0, or runs in a container: then run mixwalk in that container");
   expect_unharmed(hang);
 }
 
@@ -182,6 +188,28 @@ TEST(Refusal, AStartedProgramHasNoRuntime) {
 
 TEST(Refusal, AProgramThatCannotBeStarted) {
   expect_refusal(dump({"--", "Z:\\no\\such\\program.exe"}), ExitCode::not_launched, "cannot start");
+}
+
+TEST(Refusal, AFileThatIsNoProgram) {
+  const std::string file = temporary_file("no program.exe");
+  std::ofstream(utf8_path(file)) << "MZ";
+  expect_refusal(dump({"--", file}), ExitCode::not_launched, "as a valid image: is it complete");
+  std::filesystem::remove(utf8_path(file));
+}
+
+// The runtime itself reports what its call of LoadLibrary said.
+TEST(Refusal, ALibraryThatWindowsRefuses) {
+  ChildProcess hang({fixture("hang.exe")});
+  ready_hang(hang);
+  auto target = find_target(hang.id());
+  ASSERT_TRUE(target);
+  const auto session = TargetSession::attach(std::move(*target), to_utf16(beside("refused_library.dll")), 30'000);
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.failure().code, ExitCode::refused);
+  EXPECT_NE(session.failure().message.find("cannot load mixwalk.dll (0x8007045A): the file could not be initialised"),
+            std::string::npos)
+      << session.failure().message;
+  expect_unharmed(hang);
 }
 
 TEST(Refusal, UnwritableOutput) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "walker/session/image_refusal.h"
+
 namespace mixwalk {
 namespace {
 
@@ -18,6 +20,8 @@ struct DetachMeaning {
   std::uint32_t hresult;
   const char* text;
 };
+
+constexpr const char* kNoMemory = "{} has no memory left for mixwalk.dll";
 
 // The possible results of an attach, from the sources of the runtime: its diagnostics port (ds-profiler-protocol.c,
 // ds-types.h), LoadProfiler (profilinghelper.cpp), SetEventMask. The names are those of corerror.h.
@@ -69,19 +73,19 @@ constexpr AttachMeaning kAttach[] = {
     // COR_E_NOTSUPPORTED: the runtime was built without the attach of profilers.
     {0x80131515, ExitCode::not_dotnet,
      "the runtime of {} loads no profilers: it is a NativeAOT program, or runs on Mono"},
-    // Windows' loader, which opens mixwalk.dll as the user of that process.
+    // Windows' loader, which opens mixwalk.dll as the user of that process. Refusals for other reasons than the path are
+    // in image_refusal.cpp.
     {0x80070002, ExitCode::refused, "{} does not find mixwalk.dll in the folder of mixwalk.exe"},
     {0x80070003, ExitCode::refused, "{} does not find the folder of mixwalk.exe"},
     {0x80070005, ExitCode::no_access,
-     "{} may not read mixwalk.dll: copy mixwalk into a folder that the user of that process can "
-     "read, such as one below C:\\Program Files"},
+     "{} may not read or may not load mixwalk.dll: copy mixwalk into a folder that the user of that process can "
+     "read, such as one below C:\\Program Files; \"mixwalk doctor -p PID\" says whether a policy of the process is "
+     "the cause"},
     {0x8007007E, ExitCode::refused,
      "{} does not find mixwalk.dll, or a DLL of Windows that it needs"},
-    {0x800700C1, ExitCode::refused,
-     "Windows does not accept mixwalk.dll as a valid image for {}: is the file complete?"},
-    {0x80070241, ExitCode::refused,
-     "{} loads only DLLs that are signed, and mixwalk.dll is not"},
-    {0x8007000E, ExitCode::no_memory, "{} has no memory left for mixwalk.dll"},
+    {0x80070008, ExitCode::no_memory, kNoMemory},  // ERROR_NOT_ENOUGH_MEMORY
+    {0x800705AF, ExitCode::no_memory, kNoMemory},  // ERROR_COMMITMENT_LIMIT
+    {0x8007000E, ExitCode::no_memory, kNoMemory},
     // Results of mixwalk.dll itself.
     {0x80070057, ExitCode::refused,
      "the mixwalk.dll that {} loaded does not understand its orders: it is not of this version of "
@@ -117,6 +121,12 @@ const Meaning* meaning(const Meaning (&table)[size], std::uint32_t hresult) {
 Failure attach_refusal(const std::string& process, std::uint32_t hresult) {
   if (const auto* known = meaning(kAttach, hresult)) {
     return {known->code, fmt::format(fmt::runtime(known->text), process)};
+  }
+  const auto error = loader_error_in(hresult);
+  if (const auto refusal = error ? image_refusal(*error, "mixwalk.exe and mixwalk.dll") : std::nullopt) {
+    return {ExitCode::refused, fmt::format("{} cannot load mixwalk.dll (0x{:08X}): {}; \"mixwalk dump --outside\" loads "
+                                           "nothing into the process",
+                                           process, hresult, *refusal)};
   }
   return {ExitCode::refused,
           fmt::format("the .NET runtime of {} refused to load mixwalk.dll (0x{:08X})", process,

@@ -1,7 +1,8 @@
 """Makes build/packages of a repository whose presets windows and linux are built.
-usage: make_packages.py REPOSITORY SECONDS
-SECONDS: since 1970, the time of all files in the archives."""
+usage: make_packages.py REPOSITORY SECONDS [--sign CERTIFICATE] [--key KEY] [--password-file FILE] [--timestamp URL]
+SECONDS: since 1970, the time of all files in the archives, and of the signatures."""
 
+import argparse
 import gzip
 import hashlib
 import os
@@ -12,6 +13,7 @@ import tempfile
 
 import archives
 import notices
+import signing
 import tool_packages
 
 # Of Debian's cross compiler, and of the native one.
@@ -33,6 +35,19 @@ def stripped(program, prefix, folder):
                     ["--strip-all", "--add-gnu-debuglink=" + debug, program, bare]):
         subprocess.run([prefix + "objcopy", *options], check=True, env=environment)
     return read(bare), read(debug)
+
+
+def programs_of(build, preset, signer):
+    """({name: (bytes, True)} of the programs as users get them, {name: (bytes, False)} of their debug data). Each archive
+    has the same programs, so each of them has the signed ones. signer: None, or the one of Windows' programs."""
+    programs, symbols = {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        for image in notices.IMAGES[preset]:
+            bare, debug = stripped(os.path.join(build, "bin", image), BINUTILS[preset], folder)
+            if preset == "windows" and signer is not None:
+                bare = signer.sign(bare)
+            programs[image], symbols[image + ".debug"] = (bare, True), (debug, False)
+    return programs, symbols
 
 
 def documents(repository):
@@ -70,7 +85,7 @@ def source_of_libdwarf(repository):
     return files
 
 
-def main(repository, seconds):
+def main(repository, seconds, signer):
     build = lambda preset: os.path.join(repository, "build", preset)
     version = notices.project_version(build("windows"))
     if notices.project_version(build("linux")) != version:
@@ -85,11 +100,7 @@ def main(repository, seconds):
         found = notices.libraries(repository, preset)
         bill = notices.bill_of_materials(found, version, preset).encode()
         files = {"THIRD-PARTY-NOTICES.txt": (notices.notices(found).encode(), False), "mixwalk.cdx.json": (bill, False)}
-        programs, symbols = {}, {}
-        with tempfile.TemporaryDirectory() as folder:
-            for image in notices.IMAGES[preset]:
-                bare, debug = stripped(os.path.join(build(preset), "bin", image), BINUTILS[preset], folder)
-                programs[image], symbols[image + ".debug"] = (bare, True), (debug, False)
+        programs, symbols = programs_of(build(preset), preset, signer)
         tools[platform] = {**programs, **files, "LICENSE": (read(os.path.join(repository, "LICENSE")), False)}
         inside = lambda content: {f"{name}/{file}": value for file, value in content.items()}
         content = {**programs, **files, **documents(repository), **completions(repository)}
@@ -109,7 +120,20 @@ def main(repository, seconds):
         print(f"{os.path.getsize(os.path.join(packages, name)):>10,}  build/packages/{name}")
 
 
+def arguments():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("repository")
+    parser.add_argument("seconds", type=int)
+    parser.add_argument("--sign", metavar="CERTIFICATE")
+    for option in ("--key", "--password-file", "--timestamp"):
+        parser.add_argument(option)
+    read_arguments = parser.parse_args()
+    if not read_arguments.sign and (read_arguments.key or read_arguments.password_file or read_arguments.timestamp):
+        parser.error("--key, --password-file and --timestamp need --sign")
+    return read_arguments
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        raise SystemExit(__doc__)
-    main(os.path.abspath(sys.argv[1]), int(sys.argv[2]))
+    given = arguments()
+    main(os.path.abspath(given.repository), given.seconds,
+         signing.Signer(given.sign, given.key, given.password_file, given.timestamp, given.seconds) if given.sign else None)

@@ -38,10 +38,17 @@ constexpr Case kCases[] = {
     {0x80131515, "COR_E_NOTSUPPORTED", ExitCode::not_dotnet, "NativeAOT"},
     {0x80070002, "ERROR_FILE_NOT_FOUND", ExitCode::refused, "does not find mixwalk.dll in"},
     {0x80070003, "ERROR_PATH_NOT_FOUND", ExitCode::refused, "does not find the folder"},
-    {0x80070005, "E_ACCESSDENIED", ExitCode::no_access, "may not read mixwalk.dll"},
+    {0x80070005, "E_ACCESSDENIED", ExitCode::no_access, "may not load mixwalk.dll"},
     {0x8007007E, "ERROR_MOD_NOT_FOUND", ExitCode::refused, "or a DLL of Windows"},
     {0x800700C1, "ERROR_BAD_EXE_FORMAT", ExitCode::refused, "as a valid image"},
-    {0x80070241, "ERROR_INVALID_IMAGE_HASH", ExitCode::refused, "signed"},
+    {0x80070241, "ERROR_INVALID_IMAGE_HASH", ExitCode::refused, "sign mixwalk.exe and mixwalk.dll"},
+    {0xD0000428, "STATUS_INVALID_IMAGE_HASH", ExitCode::refused, "sign mixwalk.exe and mixwalk.dll"},
+    {0x800711C7, "ERROR_SYSTEM_INTEGRITY_POLICY_VIOLATION", ExitCode::refused, "application control policy"},
+    {0x800704EC, "ERROR_ACCESS_DISABLED_BY_POLICY", ExitCode::refused, "AppLocker"},
+    {0x800700E1, "ERROR_VIRUS_INFECTED", ExitCode::refused, "blocks it"},
+    {0x800700E2, "ERROR_VIRUS_DELETED", ExitCode::refused, "removed it"},
+    {0x8007045A, "ERROR_DLL_INIT_FAILED", ExitCode::refused, "could not be initialised"},
+    {0x80070679, "ERROR_STRICT_CFG_VIOLATION", ExitCode::refused, "Control Flow Guard"},
     {0x8007000E, "E_OUTOFMEMORY", ExitCode::no_memory, "no memory left"},
     {0x80004002, "E_NOINTERFACE", ExitCode::refused, "lacks an interface"},
     {0x80070057, "E_INVALIDARG", ExitCode::refused, "does not understand its orders"},
@@ -57,6 +64,21 @@ TEST(AttachRefusal, EachHasASentenceOfItsOwn) {
     EXPECT_NE(failure.message.find("process 4711 (orders.exe)"), std::string::npos) << one.name;
     EXPECT_EQ(failure.message.find('\n'), std::string::npos) << one.name;
     EXPECT_TRUE(sentences.insert(failure.message).second) << one.name << " is another's sentence";
+  }
+}
+
+// If another way than that of an attach can help, the sentence names it.
+TEST(AttachRefusal, OfTheFileByWindowsNamesTheCodeAndTheLookFromOutside) {
+  for (const std::uint32_t hresult : {0x80070241u, 0x800711C7u, 0x800704ECu, 0x800700E1u, 0x800700E2u, 0x80070679u}) {
+    const std::string text = attach_refusal("process 4711", hresult).message;
+    EXPECT_NE(text.find("--outside"), std::string::npos) << text;
+    EXPECT_TRUE(text.starts_with("process 4711 cannot load mixwalk.dll (0x80")) << text;
+  }
+}
+
+TEST(AttachRefusal, EveryFormOfTooLittleMemory) {
+  for (const std::uint32_t hresult : {0x8007000Eu, 0x80070008u, 0x800705AFu}) {
+    EXPECT_EQ(attach_refusal("process 4711", hresult).code, ExitCode::no_memory) << std::hex << hresult;
   }
 }
 

@@ -34,6 +34,25 @@ TEST(VisitFailure, AProcessThatEndedBeforeTheFirstWord) {
   EXPECT_EQ(process_ended(kStarted).code, ExitCode::target_exited);
 }
 
+// Windows ends a program with these codes if it refuses one of the files that the program needs.
+TEST(VisitFailure, AStartedProcessWhoseFilesWindowsRefuses) {
+  const std::pair<std::uint32_t, const char*> cases[] = {
+      {0xC0E90002, "application control"},  // STATUS_SYSTEM_INTEGRITY_POLICY_VIOLATION
+      {0xC0000428, "signature"},            // STATUS_INVALID_IMAGE_HASH
+      {0xC0000142, "initialised"},          // STATUS_DLL_INIT_FAILED
+  };
+  for (const auto& [code, says] : cases) {
+    const Failure failure = process_ended(ended(kStarted, code));
+    EXPECT_EQ(failure.code, ExitCode::target_exited);
+    EXPECT_NE(failure.message.find(": Windows refused one of its files: "), std::string::npos) << failure.message;
+    EXPECT_NE(failure.message.find(says), std::string::npos) << failure.message;
+    EXPECT_EQ(process_ended(ended(greeted(kStarted), code)).message.find("refused"), std::string::npos);
+  }
+  // An HRESULT is a code of the program's own.
+  for (const std::uint32_t code : {0x80070241u, 0xC0000005u, 577u, 0u}) EXPECT_EQ(refusal_at_start(code), "") << code;
+  EXPECT_EQ(refusal_at_start(std::nullopt), "");
+}
+
 TEST(VisitFailure, AProcessThatEndedLater) {
   EXPECT_EQ(process_ended(ended(greeted(kStarted), 0xC0000005)).message,
             "process 7 (a.exe) ended with code 0xc0000005 while mixwalk looked at it");

@@ -2,9 +2,13 @@
 
 #include <windows.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "symbols/symbol_path.h"
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
+#include "walker/cli/doctor_mitigations.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/win/visit.h"
 #include "walker/export/words.h"
@@ -14,6 +18,7 @@
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/patched_calls_of.h"
+#include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/processes.h"
 #include "walker/symbolise.h"
 
@@ -147,6 +152,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   if (found) {
     lines.push_back({.check = "process", .found = "process " + std::to_string(found->id) + " (" + found->name + ") can be opened"});
     lines.push_back(diagnostics_port(*found));
+    std::ranges::move(mitigation_lines(read_mitigation_policies(found->id)), std::back_inserter(lines));
   } else {
     lines.push_back(bad("process", found.failure()));
   }

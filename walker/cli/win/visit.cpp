@@ -8,6 +8,7 @@
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/session/visit_failure.h"
+#include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
@@ -47,9 +48,10 @@ Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std
   auto session = TargetSession::start(start.arguments, dll, visit.timeout_ms, start.allocations);
   if (!session || start.after_ms == 0) return session;
   if (!session->sleep(start.after_ms)) {
-    return Failure{ExitCode::target_exited,
-                   process_text(session->target_id(), session->target_name()) + " ended" +
-                       with_exit_code(session->exit_code(0)) + " before the time of --after"};
+    const auto code = session->exit_code(0);
+    return Failure{ExitCode::target_exited, process_text(session->target_id(), session->target_name()) + " ended" +
+                                                with_exit_code(code) + " before the time of --after" +
+                                                refusal_at_start(code)};
   }
   if (auto missing = missing_thread(visit.sampling.threads, session->target_id(),
                                     session->target_name())) {
@@ -65,6 +67,9 @@ Outcome<TargetSession> attach(const Visit& visit, const std::wstring& dll) {
   if (!target) return target.failure();
   if (auto missing = missing_thread(visit.sampling.threads, target->id, target->name)) {
     return std::move(*missing);
+  }
+  if (auto refusal = mitigation_refusal(read_mitigation_policies(target->id), process_text(target->id, target->name))) {
+    return std::move(*refusal);
   }
   spdlog::info("attaching to process {} ({})", target->id, target->name);
   return TargetSession::attach(std::move(*target), dll, visit.timeout_ms);

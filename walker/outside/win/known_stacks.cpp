@@ -6,9 +6,9 @@
 namespace mixwalk {
 
 void KnownStacks::add(const RemoteMemory& memory, const StackLimits& limits) {
-  constexpr std::uint64_t kPageBytes = 4096;
   int count = 0;
-  for (std::uint64_t at = limits.limit; at < limits.base && count < kMaxRanges;) {
+  // A wrong TEB may name a range as large as the address space, which has few regions and many pages.
+  for (std::uint64_t at = limits.limit, end = 0; at < limits.base && count < kMaxRanges; at = end) {
     const std::uint64_t plain = memory.plain_bytes(at, limits.base - at);
     // A wrong TEB may name the stack of another thread.
     const auto next = std::ranges::lower_bound(ranges_, at, {}, &Range::begin);
@@ -18,7 +18,8 @@ void KnownStacks::add(const RemoteMemory& memory, const StackLimits& limits) {
       ranges_.insert(next, {at, at + plain});
       ++count;
     }
-    at += plain + kPageBytes;  // an unreadable page, or one that is a trap
+    end = memory.region_end(at + plain);  // of unreadable pages, or of pages that are traps
+    if (end <= at) return;
   }
 }
 

@@ -58,7 +58,8 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
                       &startup.StartupInfo, &created)) {
-    return failed("process");
+    const DWORD error = GetLastError();
+    return Failure{ExitCode::internal, "cannot start the watcher: " + image_error_text(error, "mixwalk.exe")};
   }
   CloseHandle(created.hThread);
   CloseHandle(created.hProcess);

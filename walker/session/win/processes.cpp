@@ -1,15 +1,12 @@
 #include "walker/session/win/processes.h"
 
-#include <psapi.h>
 #include <tlhelp32.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "unmanaged/image/ascii_lower.h"
-#include "unmanaged/image/exports_name.h"
-#include "unmanaged/win/process_memory.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
@@ -17,6 +14,12 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kMaxNamedInMessage = 8;
+
+// A container of Windows (a process of its own session of the kernel's objects) has its own named pipes, while the host
+// lists the processes of all containers that share its kernel. (Microsoft Learn, "Isolation Modes".)
+constexpr const char* kWhyClosed =
+    "it is still starting, or runs with DOTNET_EnableDiagnostics=0, or runs in a container: then run mixwalk in that"
+    " container";
 
 std::string without_exe(const std::string& name) {
   std::string text = ascii_lower(name);
@@ -26,38 +29,6 @@ std::string without_exe(const std::string& name) {
 
 std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
-}
-
-// The part of a runtime that the process has loaded; unknown if its modules cannot be read.
-enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
-
-LoadedRuntime loaded_runtime(std::uint32_t id) {
-  const UniqueHandle process = open_process(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, id);
-  HMODULE modules[1024];
-  DWORD bytes = 0;
-  if (!process ||
-      !EnumProcessModulesEx(process.get(), modules, sizeof modules, &bytes, LIST_MODULES_ALL)) {
-    return LoadedRuntime::unknown;
-  }
-  // The program's image comes first.
-  if (bytes >= sizeof(HMODULE) &&
-      exports_name(ProcessMemory(process.get()), reinterpret_cast<std::uint64_t>(modules[0]),
-                   kRuntimeInSingleFile)) {
-    return LoadedRuntime::core_in_program;
-  }
-  LoadedRuntime found = LoadedRuntime::none;
-  const std::size_t count = std::min(std::size(modules), bytes / sizeof(HMODULE));
-  for (std::size_t i = 0; i < count; ++i) {
-    WCHAR text[MAX_PATH];
-    const DWORD length = GetModuleBaseNameW(process.get(), modules[i], text, MAX_PATH);
-    const std::string name = ascii_lower(to_utf8({text, length}));
-    if (name == "coreclr.dll") return LoadedRuntime::core;
-    if (name == "clr.dll") found = LoadedRuntime::framework;
-    if (found == LoadedRuntime::none && (name == "hostfxr.dll" || name == "hostpolicy.dll")) {
-      found = LoadedRuntime::host_only;
-    }
-  }
-  return found;
 }
 
 bool is_32_bit(HANDLE process) {
@@ -72,12 +43,11 @@ Failure no_port(std::uint32_t id, const std::string& name) {
   switch (loaded_runtime(id)) {
     case LoadedRuntime::core:
       return {ExitCode::not_started,
-              describe(id, name) + " has loaded the .NET runtime, but its diagnostics port is not"
-              " open: it is still starting, or runs with DOTNET_EnableDiagnostics=0"};
+              describe(id, name) + " has loaded the .NET runtime, but its diagnostics port is not open: " + kWhyClosed};
     case LoadedRuntime::core_in_program:
       return {ExitCode::not_started,
-              describe(id, name) + " has the .NET runtime in its own file, but its diagnostics port"
-              " is not open: it is still starting, or runs with DOTNET_EnableDiagnostics=0"};
+              describe(id, name) + " has the .NET runtime in its own file, but its diagnostics port is not open: " +
+                  kWhyClosed};
     case LoadedRuntime::host_only:
       return {ExitCode::not_started,
               describe(id, name) + " has not started its .NET runtime yet"};

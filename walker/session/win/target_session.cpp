@@ -144,8 +144,9 @@ Outcome<TargetSession> TargetSession::start(const std::vector<std::string>& argu
   if (!CreateProcessW(nullptr, command_line.data(), nullptr, nullptr, TRUE,
                       CREATE_UNICODE_ENVIRONMENT, environment.data(), nullptr, &startup,
                       &created)) {
+    const DWORD error = GetLastError();
     return Failure{ExitCode::not_launched,
-                   "cannot start \"" + arguments.front() + "\": " + last_error()};
+                   "cannot start \"" + arguments.front() + "\": " + image_error_text(error, arguments.front())};
   }
   CloseHandle(created.hThread);
   AttachTarget target{created.dwProcessId, arguments.front(), UniqueHandle(created.hProcess)};

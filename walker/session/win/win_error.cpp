@@ -1,6 +1,9 @@
 #include "walker/session/win/win_error.h"
 
+#include <utility>
+
 #include "unmanaged/win/utf8.h"
+#include "walker/session/image_refusal.h"
 
 namespace mixwalk {
 
@@ -13,6 +16,11 @@ std::string error_text(DWORD error) {
   while (length != 0 && (text[length - 1] == L' ' || text[length - 1] == L'.')) --length;
   if (length == 0) return "error " + std::to_string(error);
   return to_utf8({text, length});
+}
+
+std::string image_error_text(DWORD error, const std::string& files) {
+  auto refusal = image_refusal(error, files);
+  return refusal ? std::move(*refusal) : error_text(error);
 }
 
 }  // namespace mixwalk

@@ -60,7 +60,8 @@ Outcome<std::unique_ptr<DacLibrary>> DacLibrary::load(const std::string& path, c
   loaded->library_ = LoadLibraryExW(to_utf16(path).c_str(), nullptr,
                                     LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (loaded->library_ == nullptr) {
-    return Failure{ExitCode::internal, "cannot load " + path + ": " + last_error()};
+    const DWORD error = GetLastError();
+    return Failure{ExitCode::internal, "cannot load " + path + ": " + image_error_text(error, path)};
   }
   const auto create = reinterpret_cast<dac::CreateInstance>(
       reinterpret_cast<void*>(GetProcAddress(loaded->library_, "CLRDataCreateInstance")));
