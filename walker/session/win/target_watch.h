@@ -33,6 +33,8 @@ class TargetWatch {
   // The ledger's handle as it is valid in the target.
   HANDLE ledger_of_target() const noexcept { return target_handle_; }
   void set_deadline(std::uint32_t deadline_ms) noexcept { deadline_ms_ = deadline_ms; }
+  // How much longer than its deadline a suspension may last before it is undone from here.
+  void set_margin(std::uint32_t margin_ms) noexcept { margin_ms_ = margin_ms; }
   // Set when the agent has ended, all suspensions are undone, and the process nevertheless lives on.
   HANDLE dll_thread_ended() const noexcept { return dll_thread_ended_.get(); }
   // The value of LedgerPage::events. The target can write anything there.
@@ -46,12 +48,16 @@ class TargetWatch {
       : ledger_(std::move(ledger)), freezes_(ledger_.page(), 0) {}
   void run();
 
+  // A supervisor inside the target resumes at its deadline. If a suspension lasts this much longer, all supervisors are
+  // silent, since even a busy machine delays them far less.
+  static constexpr std::uint32_t kMarginMs = 3'000;
+
   SharedLedger ledger_;
   FreezeWatch freezes_;
   HANDLE target_handle_ = nullptr;
   UniqueHandle process_, agent_, dll_thread_ended_, stop_;
-  std::uint32_t process_id_ = 0;
-  std::atomic<std::uint32_t> deadline_ms_{0};
+  std::uint32_t process_id_ = 0, agent_thread_ = 0;
+  std::atomic<std::uint32_t> deadline_ms_{0}, margin_ms_{kMarginMs};
   std::atomic<int> given_back_{0};
   std::thread thread_;
 };

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+
+#include "tests/support/win/coarse_clock.h"
+#include "walker/base/win/tick_clock.h"
 
 namespace mixwalk {
 namespace {
@@ -79,6 +83,23 @@ TEST_F(UnloadGateTest, MoreWentThanIsRemembered) {
   for (int i = 0; i < 5000; ++i) gate_->method_unloading(kOther, kCode + 0x1000, kBytes);
   EXPECT_TRUE(hits(stack_));
   EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
+}
+
+// A question is not answered in time. The limit is one of milliseconds, not of the system's ticks. The shortest of some
+// waits counts, because a busy machine may delay any of them.
+TEST_F(UnloadGateTest, AMethodWaitsForMillisecondsWhereTheClockTicks) {
+  const CoarseClock coarse;
+  const TickClock clock;
+  const UnloadGate::Question question(*gate_, since_, kOther);
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (int i = 0; i < 20; ++i) {
+    CoarseClock::wait_for_tick();
+    const std::uint64_t begun = clock.now_ns();
+    gate_->method_unloading(kMethod, kCode, kBytes);
+    shortest = std::min(shortest, clock.now_ns() - begun);
+  }
+  EXPECT_GE(shortest, 5'000'000u);
+  EXPECT_LE(shortest, 8'000'000u);
 }
 
 TEST_F(UnloadGateTest, NoQuestionAboutWhatWent) {
