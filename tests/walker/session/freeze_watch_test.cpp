@@ -127,7 +127,7 @@ TEST_F(FreezeWatchTest, ASuspendingAgentThatIsSuspendedForAMomentIsLeftAlone) {
   threads_.counts[7] = 1;
   write(0, {7, 1, FreezeState::suspending});
   look(0);
-  look(kLimitMs);
+  EXPECT_EQ(look(kLimitMs), 0);
   for (int i = 0; i < 50; ++i) {
     threads_.what_is_stopped = Stopped::agent;
     EXPECT_EQ(look(last_ms_ + (FreezeWatch::kStoppedLooks - 1) * kPeriodMs), 0);

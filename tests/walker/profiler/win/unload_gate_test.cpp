@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "tests/support/win/coarse_clock.h"
@@ -85,21 +84,23 @@ TEST_F(UnloadGateTest, MoreWentThanIsRemembered) {
   EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
 }
 
-// A question is not answered in time. The limit is one of milliseconds, not of the system's ticks. The shortest of some
-// waits counts, because a busy machine may delay any of them.
+// A question is not answered in time. The limit is one of milliseconds, not of the system's ticks. A quarter of the
+// waits must end in time, because a busy machine may delay any of them.
 TEST_F(UnloadGateTest, AMethodWaitsForMillisecondsWhereTheClockTicks) {
   const CoarseClock coarse;
   const TickClock clock;
   const UnloadGate::Question question(*gate_, since_, kOther);
-  std::uint64_t shortest = ~std::uint64_t{0};
-  for (int i = 0; i < 20; ++i) {
+  constexpr int kWaits = 40;
+  int in_time = 0;
+  for (int i = 0; i < kWaits; ++i) {
     CoarseClock::wait_for_tick();
     const std::uint64_t begun = clock.now_ns();
     gate_->method_unloading(kMethod, kCode, kBytes);
-    shortest = std::min(shortest, clock.now_ns() - begun);
+    const std::uint64_t waited = clock.now_ns() - begun;
+    EXPECT_GE(waited, 5'000'000u);
+    in_time += waited <= 8'000'000;
   }
-  EXPECT_GE(shortest, 5'000'000u);
-  EXPECT_LE(shortest, 8'000'000u);
+  EXPECT_GE(in_time, kWaits / 4);
 }
 
 TEST_F(UnloadGateTest, NoQuestionAboutWhatWent) {

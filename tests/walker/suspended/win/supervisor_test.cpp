@@ -591,26 +591,27 @@ TEST_F(SupervisorThreadTest, AStoppedSupervisorIsReplacedIfItsResumeIsMissing) {
   }
 }
 
-// The deadline is one of milliseconds, not of the system's ticks. The shortest of some freezes counts, because a busy
-// machine may delay any of them.
+// The deadline is one of milliseconds, not of the system's ticks. A quarter of the freezes must end in time, because a
+// busy machine may delay any of them. (With looks at the ticks, a freeze that begins behind a tick takes 62.5 ms.)
 TEST_F(SupervisorThreadTest, TheDeadlineHoldsWhereTheClockTicks) {
   ASSERT_TRUE(started_);
   const CoarseClock coarse;
   const TickClock clock;
   constexpr std::uint64_t kDeadlineNs = std::uint64_t{kDeadlineMs} * 1'000'000;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  for (int i = 0; i < 20; ++i) {
+  constexpr int kFreezes = 40;
+  int in_time = 0;
+  for (int i = 0; i < kFreezes; ++i) {
     CoarseClock::wait_for_tick();
     const std::uint64_t begun = clock.now_ns();
     freeze();
     while (!supervisor_.overdue()) SwitchToThread();
     const std::uint64_t frozen = clock.in_ns(supervisor_.last_frozen_ticks()) - begun;
     EXPECT_GE(frozen, kDeadlineNs);
-    shortest = std::min(shortest, frozen);
+    in_time += frozen <= kDeadlineNs + 5'000'000;
     supervisor_.end();
   }
-  std::printf("frozen for %.1f ms at a deadline of %lu ms\n", static_cast<double>(shortest) / 1e6, kDeadlineMs);
-  EXPECT_LE(shortest, kDeadlineNs + 5'000'000);
+  std::printf("%d of %d freezes ended within 5 ms of their deadline\n", in_time, kFreezes);
+  EXPECT_GE(in_time, kFreezes / 4);
 }
 
 TEST(PreciseWait, ALimitHoldsWhereTheClockTicks) {
