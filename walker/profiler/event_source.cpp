@@ -6,6 +6,7 @@
 #include "symbols/win/module_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/entry_barrier.h"
+#include "walker/profiler/short_wait.h"
 #include "walker/profiler/slim_lock.h"
 
 namespace mixwalk {
@@ -14,9 +15,9 @@ namespace {
 // The limit in bytes for the walks that wait to be merged. Their number has its own limit, but deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
 // How long to wait for callbacks that are running. A walk takes microseconds.
-constexpr ULONGLONG kCallbackMs = 5'000;
+constexpr DWORD kCallbackMs = 5'000;
 // How long to wait for callbacks while the process ends. The system may have ended a thread in its callback.
-constexpr ULONGLONG kLastCallbackMs = 50;
+constexpr DWORD kLastCallbackMs = 50;
 
 DWORD monitor_flag(SampleEvent event) {
   switch (event) {
@@ -118,10 +119,9 @@ void EventSource::end() noexcept {
 }
 
 // Waits only for a limited time, because the program may have ended or suspended a thread in its callback.
-void EventSource::wait_for_callbacks(ULONGLONG milliseconds) noexcept {
-  const ULONGLONG begun = GetTickCount64();
-  while (callbacks_ != 0 && GetTickCount64() - begun < milliseconds) Sleep(1);
-  lost_ = lost_ || callbacks_ != 0;
+void EventSource::wait_for_callbacks(DWORD milliseconds) noexcept {
+  const bool over = wait_shortly([this] { return callbacks_ == 0; }, milliseconds);
+  lost_ = lost_ || !over;
 }
 
 std::unique_ptr<EventSample> EventSource::next() noexcept {

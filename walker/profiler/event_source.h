@@ -91,7 +91,7 @@ class EventSource {
   void take(SampleEvent event, UINT_PTR id) noexcept;
   void walk(SampleEvent event, UINT_PTR id, bool& counted);
   void stop_walking() noexcept;
-  void wait_for_callbacks(ULONGLONG milliseconds) noexcept;
+  void wait_for_callbacks(DWORD milliseconds) noexcept;
   void count_unwalked(SampleEvent event) noexcept;
   Subject subject_of(SampleEvent event, UINT_PTR id);
   Subject type_of(clr::ClassID type);

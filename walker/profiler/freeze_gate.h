@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "walker/suspended/watched_time.h"
+
 namespace mixwalk {
 
 // Admits freezes until the process begins to end. The gate is held during one freeze only, and no call that could
@@ -37,15 +39,16 @@ class FreezeGate {
   // us of the shutdown. So a lock that our thread held would never become free. (Test: ends_test.)
   void close(HANDLE freezer) noexcept {
     state_.fetch_or(kClosed);
-    const ULONGLONG begun = GetTickCount64();
-    while ((state_ & kFreezing) != 0 && freezer != nullptr &&
-           WaitForSingleObject(freezer, 1) == WAIT_TIMEOUT && GetTickCount64() - begun < kCloseMs) {
+    WatchedTime waited(kLongestGapMs);
+    while ((state_ & kFreezing) != 0 && freezer != nullptr && WaitForSingleObject(freezer, 1) == WAIT_TIMEOUT &&
+           waited.look(GetTickCount64()) < kCloseMs) {
     }
   }
 
  private:
   // Far longer than a freeze takes, but still a short delay of the program's end.
-  static constexpr ULONGLONG kCloseMs = 1'000;
+  static constexpr std::uint64_t kCloseMs = 1'000;
+  static constexpr std::uint64_t kLongestGapMs = 32;  // two ticks of the system's clock
   static constexpr std::uint32_t kFreezing = 1, kClosed = 2;
 
   std::atomic<std::uint32_t> state_{0};

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "unmanaged/win/utf8.h"
+#include "walker/base/win/precise_wait.h"
 #include "walker/profiler/worker_thread.h"
 #include "walker/session/win/thread_list.h"
 
@@ -50,34 +51,6 @@ std::uint64_t unix_time_ms() {
   GetSystemTimeAsFileTime(&now);
   return (ticks_of(now) - kUnixEpoch) / 10'000;
 }
-
-// Waits until a point in time, or until the event is set. Uses a high-resolution timer if the system has one (Windows
-// 10 1803 and later), because a time-out is rounded up to the next tick of 15.6 ms.
-class Pace {
- public:
-  explicit Pace(HANDLE stop) : stop_(stop) {
-    constexpr DWORD kHighResolution = 0x2;  // CREATE_WAITABLE_TIMER_HIGH_RESOLUTION
-    timer_ = UniqueHandle(
-        CreateWaitableTimerExW(nullptr, nullptr, kHighResolution, TIMER_ALL_ACCESS));
-    if (!timer_) timer_ = UniqueHandle(CreateWaitableTimerW(nullptr, FALSE, nullptr));
-  }
-  // Returns false if the event was set.
-  bool wait(std::uint64_t ns) {
-    LARGE_INTEGER due;
-    due.QuadPart = -static_cast<LONGLONG>(ns / 100);  // relative, in 100 ns
-    if (ns < 100) return WaitForSingleObject(stop_, 0) == WAIT_TIMEOUT;
-    // Without a timer (no handle was available) the pace is slower, but there is always a pause.
-    if (!SetWaitableTimer(timer_.get(), &due, 0, nullptr, nullptr, FALSE)) {
-      return WaitForSingleObject(stop_, static_cast<DWORD>(ns / 1'000'000) + 1) == WAIT_TIMEOUT;
-    }
-    const HANDLE handles[] = {stop_, timer_.get()};
-    return WaitForMultipleObjects(2, handles, FALSE, INFINITE) == WAIT_OBJECT_0 + 1;
-  }
-
- private:
-  HANDLE stop_;
-  UniqueHandle timer_;
-};
 
 }  // namespace
 
@@ -187,13 +160,13 @@ void Recorder::keep_budget(std::uint64_t now) {
 
 bool Recorder::record_periods() {
   std::uint64_t next = start_ns_, flushed = 0;
-  Pace pace(stop_.get());
+  PreciseWait pace;
   budget_.emplace(request_.budget / double{kMaxBudget}, GetActiveProcessorCount(ALL_PROCESSOR_GROUPS),
                   request_.period_ns);
   budget_->begin(start_ns_, own_cpu_time());
   while (true) {
     const std::uint64_t before = clock_.now_ns();
-    if (!pace.wait(next > before ? next - before : 0)) return true;
+    if (pace.wait(stop_.get(), next > before ? next - before : 0) != WAIT_TIMEOUT) return true;
     const std::uint64_t elapsed = clock_.now_ns() - start_ns_;
     if (!tick(elapsed)) return false;
     budget_->end_round();

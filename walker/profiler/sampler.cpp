@@ -192,8 +192,10 @@ bool Sampler::pause_before(int look) {
   if (look <= kLooksAtOnce) return true;
   const auto pause_ms = static_cast<DWORD>(look);
   if (paused_ms_ + pause_ms > kMaxPausesMs) return false;
-  paused_ms_ += pause_ms;
+  const ULONGLONG begun = GetTickCount64();
   Sleep(pause_ms);
+  // Under Windows a pause takes up to 16 ms more.
+  paused_ms_ += std::max(pause_ms, static_cast<DWORD>(GetTickCount64() - begun));
   return true;
 }
 

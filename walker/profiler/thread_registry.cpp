@@ -4,6 +4,7 @@
 #include <new>
 
 #include "walker/profiler/slim_lock.h"
+#include "walker/suspended/watched_time.h"
 
 namespace mixwalk {
 
@@ -29,24 +30,36 @@ void ThreadRegistry::renamed(std::uint64_t clr_id, std::string name) {
   WakeAllConditionVariable(&named_);
 }
 
-bool ThreadRegistry::is_worth_waiting(ULONGLONG begun) const noexcept {
+bool ThreadRegistry::claimer_lives() const noexcept {
   const HANDLE claimer = claimer_;
-  return GetTickCount64() - begun < patience_ms_ &&
-         (claimer == nullptr || WaitForSingleObject(claimer, 0) == WAIT_TIMEOUT);
+  return claimer == nullptr || WaitForSingleObject(claimer, 0) == WAIT_TIMEOUT;
 }
 
-// Waits for the end of all claims, because any thread may be the one that is claimed.
+// Waits until a claim has ended, or for a moment.
+void ThreadRegistry::wait_for_release() noexcept {
+  constexpr DWORD kMomentMs = 1;  // up to a tick of 15.6 ms
+  if (!claim_ended_) return Sleep(kMomentMs);
+  WaitForSingleObject(claim_ended_.get(), kMomentMs);
+}
+
+// Waits for the end of all claims, because any thread may be the one that is claimed. All threads together wait for
+// `patience_ms_`, but each of them looks several times, because the machine may have stood still.
 void ThreadRegistry::mark_inconsistent() noexcept {
+  constexpr int kLooks = 128;
   ULONGLONG never = 0;
   lost_since_.compare_exchange_strong(never, GetTickCount64());
   lost_ = true;
-  while (all_claims_ != 0 && is_worth_waiting(lost_since_)) Sleep(1);
+  for (int i = 0; all_claims_ != 0 && claimer_lives(); ++i) {
+    if (i >= kLooks && GetTickCount64() - lost_since_ >= patience_ms_) return;
+    Sleep(1);
+  }
 }
 
 // The lock is not held while this waits for the end of a claim, because a wait on a condition variable takes the lock
 // again without a time limit, and the program may have stopped the lock's owner.
 void ThreadRegistry::destroyed(std::uint64_t clr_id) {
-  const ULONGLONG begun = GetTickCount64();
+  constexpr std::uint64_t kLongestGapMs = 32;  // two ticks of the system's clock
+  WatchedTime waited(kLongestGapMs);
   while (true) {
     {
       SlimLock lock(lock_);
@@ -59,12 +72,14 @@ void ThreadRegistry::destroyed(std::uint64_t clr_id) {
       if (on_os_thread != by_os_id_.end() && on_os_thread->second == clr_id) {
         by_os_id_.erase(on_os_thread);
       }
-      if (found->second.claims == 0 || !is_worth_waiting(begun)) {
+      if (found->second.claims == 0 || waited.look(GetTickCount64()) >= patience_ms_ || !claimer_lives()) {
         threads_.erase(found);
         return;
       }
+      ++waiting_;  // under the lock, so that the end of the claim comes later
     }
-    Sleep(1);
+    wait_for_release();
+    --waiting_;
   }
   mark_inconsistent();
 }
@@ -141,16 +156,19 @@ void ThreadRegistry::glance(std::uint32_t os_id, Glance& into) noexcept {
 }
 
 void ThreadRegistry::release(std::uint64_t clr_id) noexcept {
-  SlimLock lock(lock_);
-  // A thread whose end has waited long enough is no longer known.
-  const auto found = lock ? threads_.find(clr_id) : threads_.end();
-  if (found != threads_.end()) {
-    Known& known = found->second;
-    if (known.claims > 0) --known.claims;
-    // A thread of the list that has already ended leaves no entry.
-    if (known.claims == 0 && known.os_id == 0 && known.name.empty()) threads_.erase(found);
+  {
+    SlimLock lock(lock_);
+    // A thread whose end has waited long enough is no longer known.
+    const auto found = lock ? threads_.find(clr_id) : threads_.end();
+    if (found != threads_.end()) {
+      Known& known = found->second;
+      if (known.claims > 0) --known.claims;
+      // A thread of the list that has already ended leaves no entry.
+      if (known.claims == 0 && known.os_id == 0 && known.name.empty()) threads_.erase(found);
+    }
+    --all_claims_;
   }
-  --all_claims_;
+  if (waiting_ != 0) SetEvent(claim_ended_.get());
 }
 
 std::string ThreadRegistry::name_of(std::uint32_t os_id) {

@@ -11,6 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "unmanaged/win/unique_handle.h"
+
 namespace mixwalk {
 
 // Knows which CLR thread runs on which OS thread, from the profiler's callbacks. Not frozen-safe.
@@ -81,8 +83,9 @@ class ThreadRegistry {
   };
   void remember_destroyed(std::uint64_t clr_id) noexcept;
   std::optional<std::uint32_t> named(const std::string& prefix) const;
-  // Whether a claim can still end, if the caller has waited for its end since `begun` (GetTickCount64).
-  bool is_worth_waiting(ULONGLONG begun) const noexcept;
+  // Whether a claim can still end.
+  bool claimer_lives() const noexcept;
+  void wait_for_release() noexcept;
   void mark_inconsistent() noexcept;
 
   static constexpr DWORD kPatienceMs = 5'000;
@@ -96,6 +99,8 @@ class ThreadRegistry {
   std::atomic<ULONGLONG> lost_since_{0};  // GetTickCount64
   std::atomic<bool> lost_{false};  // the lock did not become free: the data here may be wrong
   std::atomic<int> all_claims_{0};
+  UniqueHandle claim_ended_{CreateEventW(nullptr, FALSE, FALSE, nullptr)};  // set while threads wait for that
+  std::atomic<int> waiting_{0};                                             // how many do
   std::atomic<HANDLE> claimer_{nullptr};
   std::atomic<DWORD> patience_ms_{kPatienceMs};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "walker/profiler/short_wait.h"
 #include "walker/profiler/slim_lock.h"
 
 namespace mixwalk {
@@ -14,13 +15,8 @@ constexpr DWORD kLongestForMethodMs = 5;
 
 // Waits until no thread holds the lock. It does not use AcquireSRWLockExclusive, which has no time-out.
 void wait_until_unused(SRWLOCK& lock, DWORD longest_ms) noexcept {
-  const ULONGLONG end = GetTickCount64() + longest_ms;
-  constexpr int kEager = 100;
-  for (int i = 0; !TryAcquireSRWLockExclusive(&lock); ++i) {
-    if (GetTickCount64() >= end) return;
-    Sleep(i < kEager ? 0 : 1);
-  }
-  ReleaseSRWLockExclusive(&lock);
+  const bool unused = wait_shortly([&] { return TryAcquireSRWLockExclusive(&lock) != FALSE; }, longest_ms);
+  if (unused) ReleaseSRWLockExclusive(&lock);
 }
 
 bool contains(const auto& all, auto one) { return std::ranges::find(all, one) != all.end(); }

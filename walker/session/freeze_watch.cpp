@@ -1,5 +1,7 @@
 #include "walker/session/freeze_watch.h"
 
+#include <optional>
+
 namespace mixwalk {
 namespace {
 
@@ -25,6 +27,8 @@ bool is_under_way(FreezeState state) {
 int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer) {
   int times = 0;
   any_ = false;
+  const std::uint64_t watched_ms = watched_.look(now_ms);
+  std::optional<Stopped> stopped;  // at this look; asked only if something is overdue
   if (agent_ended && !agent_ended_) resumed_.clear();
   agent_ended_ = agent_ended;
   for (std::size_t i = 0; i < LedgerPage::kSlots; ++i) {
@@ -35,15 +39,31 @@ int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& res
       continue;
     }
     if (seen.entry != entry.with(FreezeState::empty)) {
-      seen = {entry.with(FreezeState::empty), now_ms};
+      seen = {entry.with(FreezeState::empty), watched_ms};
     }
-    if (agent_ended || now_ms - seen.since_ms >= limit_ms_) {
+    bool takes = agent_ended;
+    if (!takes && watched_ms - seen.since_ms >= limit_ms_) {
+      if (!stopped) stopped = resumer.stopped();
+      takes = may_take(entry.state, *stopped, seen);
+    }
+    if (takes) {
       times += give_back(page_.slots[i], entry, resumer);
     } else {
       any_ = true;
     }
   }
   return times;
+}
+
+// Whether an overdue suspension may be taken while the agent lives.
+bool FreezeWatch::may_take(FreezeState state, Stopped stopped, Seen& seen) const {
+  if (stopped == Stopped::process) {
+    seen.since_ms = watched_.watched();
+    return false;
+  }
+  if (state != FreezeState::suspending || patched_) return true;
+  seen.agent_stopped = stopped == Stopped::agent ? seen.agent_stopped + 1 : 0;
+  return seen.agent_stopped >= kStoppedLooks;
 }
 
 int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry,
@@ -69,7 +89,7 @@ int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& 
 
 bool FreezeWatch::may_resume(std::uint32_t thread) const {
   const auto found = resumed_.find(thread);
-  return found != resumed_.end() ? found->second < most_per_thread_
+  return found != resumed_.end() ? found->second < (patched_ ? kMaxPerThreadPatched : kMaxPerThread)
                                  : resumed_.size() < kMaxThreads;
 }
 

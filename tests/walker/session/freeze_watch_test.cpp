@@ -25,6 +25,8 @@ class FakeThreads final : public ThreadResumer {
     std::uint32_t& count = counts[opened];
     return count == 0 ? 0 : count--;
   }
+  Stopped stopped() override { return what_is_stopped; }
+  Stopped what_is_stopped = Stopped::nothing;
   std::uint32_t opened = 0;
   std::uint32_t closed = 0;  // this thread may not be opened
   std::map<std::uint32_t, std::uint32_t> counts;
@@ -33,17 +35,24 @@ class FakeThreads final : public ThreadResumer {
 
 class FreezeWatchTest : public testing::Test {
  protected:
-  static constexpr std::uint64_t kLimitMs = 1000;
+  static constexpr std::uint64_t kLimitMs = 1000, kPeriodMs = 20;
 
   void write(std::size_t slot, LedgerEntry entry) { page_->slots[slot] = entry.word(); }
   FreezeState state(std::size_t slot) { return LedgerEntry::of(page_->slots[slot]).state; }
+  // Looks until now_ms as often as mixwalk.exe does. Returns how often a thread was resumed.
   int look(std::uint64_t now_ms, bool agent_ended = false) {
+    int times = 0;
+    for (; last_ms_ + kPeriodMs < now_ms; last_ms_ += kPeriodMs) times += look_once(last_ms_ + kPeriodMs);
+    return times + look_once(last_ms_ = now_ms, agent_ended);
+  }
+  int look_once(std::uint64_t now_ms, bool agent_ended = false) {
     return watch_->look(now_ms, agent_ended, threads_);
   }
 
   std::unique_ptr<LedgerPage> page_ = std::make_unique<LedgerPage>();
   std::unique_ptr<FreezeWatch> watch_ = std::make_unique<FreezeWatch>(*page_, kLimitMs);
   FakeThreads threads_;
+  std::uint64_t last_ms_ = 0;
 };
 
 TEST_F(FreezeWatchTest, AFreezeWithinItsTimeIsLeftAlone) {
@@ -64,6 +73,85 @@ TEST_F(FreezeWatchTest, AnOverdueOneIsGivenBackOnce) {
   EXPECT_EQ(look(6 * kLimitMs, true), 0);
   EXPECT_EQ(threads_.counts[7], 2u);
   EXPECT_FALSE(watch_->any());
+}
+
+// The clock alone says that the suspension has lasted too long.
+TEST_F(FreezeWatchTest, AMachineThatStoodStillMakesNothingOverdue) {
+  threads_.counts[7] = 1;
+  write(3, {7, 1, FreezeState::frozen});
+  look(0);
+  EXPECT_EQ(look_once(100 * kLimitMs), 0);
+  EXPECT_EQ(look_once(200 * kLimitMs), 0);
+  EXPECT_TRUE(watch_->any());
+  EXPECT_EQ(threads_.counts[7], 1u);
+  last_ms_ = 200 * kLimitMs;
+  EXPECT_EQ(look(201 * kLimitMs), 1);
+}
+
+// A short limit also needs some looks.
+TEST_F(FreezeWatchTest, AShortLimitHoldsToo) {
+  watch_->set_limit(200);
+  threads_.counts[7] = 1;
+  write(3, {7, 1, FreezeState::frozen});
+  look(0);
+  EXPECT_EQ(look_once(200), 0);
+  EXPECT_EQ(look_once(400), 0);
+  last_ms_ = 400;
+  EXPECT_EQ(look(500), 0);
+  EXPECT_EQ(look(520), 1);
+}
+
+// The agent's thread stands around its SuspendThread, so nobody knows whether that call has happened. The program has
+// suspended the same thread.
+TEST_F(FreezeWatchTest, ASuspendingAgentThatIsLateIsLeftAlone) {
+  threads_.counts[7] = 1;
+  write(0, {7, 1, FreezeState::suspending});
+  look(0);
+  EXPECT_EQ(look(100 * kLimitMs), 0);
+  EXPECT_EQ(state(0), FreezeState::suspending);
+  EXPECT_TRUE(watch_->any());
+  EXPECT_EQ(look(101 * kLimitMs, true), 1) << "the agent has ended";
+}
+
+TEST_F(FreezeWatchTest, ASuspendingAgentThatIsSuspendedForGoodIsHelped) {
+  threads_.counts[7] = 1;
+  write(0, {7, 1, FreezeState::suspending});
+  look(0);
+  threads_.what_is_stopped = Stopped::agent;
+  EXPECT_EQ(look(2 * kLimitMs), 1);
+  EXPECT_EQ(threads_.counts[7], 0u);
+}
+
+// A debugger or a profiler suspends the agent for a moment, again and again.
+TEST_F(FreezeWatchTest, ASuspendingAgentThatIsSuspendedForAMomentIsLeftAlone) {
+  threads_.counts[7] = 1;
+  write(0, {7, 1, FreezeState::suspending});
+  look(0);
+  EXPECT_EQ(look(kLimitMs), 0);
+  for (int i = 0; i < 50; ++i) {
+    threads_.what_is_stopped = Stopped::agent;
+    EXPECT_EQ(look(last_ms_ + (FreezeWatch::kStoppedLooks - 1) * kPeriodMs), 0);
+    threads_.what_is_stopped = Stopped::nothing;
+    EXPECT_EQ(look(last_ms_ + kPeriodMs), 0);
+  }
+}
+
+// NtSuspendProcess: each thread has a suspension of the program's, which must not be taken for that of DoStackSnapshot.
+TEST_F(FreezeWatchTest, AProcessThatIsSuspendedAsAWholeIsLeftAlone) {
+  threads_.what_is_stopped = Stopped::process;
+  for (std::uint32_t thread = 1; thread <= 4; ++thread) threads_.counts[thread] = 2;
+  write(1, {1, 1, FreezeState::suspending});
+  write(2, {2, 1, FreezeState::frozen});
+  write(3, {3, 1, FreezeState::walked});
+  write(4, {4, 1, FreezeState::resuming});
+  look(0);
+  EXPECT_EQ(look(5 * kLimitMs), 0);
+  EXPECT_TRUE(watch_->any());
+  // The process continues, and the supervisor inside has the whole time again.
+  threads_.what_is_stopped = Stopped::nothing;
+  EXPECT_EQ(look(6 * kLimitMs - 2 * kPeriodMs), 0);
+  EXPECT_EQ(look(7 * kLimitMs), 4);
+  EXPECT_EQ(state(1), FreezeState::suspending);
 }
 
 TEST_F(FreezeWatchTest, ThatOfDoStackSnapshotComesOnTop) {

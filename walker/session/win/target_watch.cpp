@@ -1,5 +1,12 @@
 #include "walker/session/win/target_watch.h"
 
+#include <optional>
+#include <vector>
+
+#include "unmanaged/win/thread_information.h"
+#include "walker/base/win/precise_wait.h"
+#include "walker/base/win/tick_clock.h"
+#include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
@@ -7,21 +14,18 @@ namespace mixwalk {
 namespace {
 
 // How often the ledger is read.
-constexpr DWORD kLookMs = 20;
-constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for this
-// A supervisor inside the target resumes at its deadline. If a suspension lasts this much longer, all supervisors are
-// silent, since even a busy machine delays them far less.
-constexpr std::uint64_t kMarginMs = 3'000;
-// The same, if system calls of the target are patched. A patch may make every supervisor wait for the thread that is
-// frozen, so this process is then the first one that can end a freeze, and not the last one. The time is long enough
-// for a supervisor that can work, also where the system's clock has steps of 15.6 ms.
-constexpr std::uint64_t kPatchedMarginMs = 150;
-// How often a thread may then be resumed in a visit. A recording is ended long before (record.cpp).
-constexpr std::uint32_t kPatchedMostPerThread = 1'000;
+// The margin if system calls of the target are patched. A patch may make every supervisor wait for the thread that is
+// frozen, so this process is then the first one that can end a freeze, and not the last one. The time is long enough for
+// a supervisor that can work, also where the system's clock has steps of 15.6 ms.
+constexpr std::uint32_t kPatchedMarginMs = 150;
+constexpr std::uint64_t kLookNs = 20'000'000;
+static_assert(2 * kLookNs == FreezeWatch::kLongestGapMs * 1'000'000);
+constexpr std::uint64_t kLookAtTheEndNs = 2'000'000;  // mixwalk.exe waits for this
+// The following times are counted by FreezeWatch::watched_ms().
 // How long a process that lost our threads may take to end.
-constexpr ULONGLONG kEndingMs = 5'000;
+constexpr std::uint64_t kEndingMs = 5'000;
 // How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
-constexpr ULONGLONG kLeavingMs = 500;
+constexpr std::uint64_t kLeavingMs = 500;
 
 // Returns null if the thread belongs to another process (the target may name any thread of this machine), or if the
 // access is denied. The check uses a handle with a harmless right. While that handle is held, the system gives the id
@@ -38,7 +42,19 @@ UniqueHandle open_thread_of(std::uint32_t process_id, DWORD access, std::uint32_
 
 class ProcessThreads final : public ThreadResumer {
  public:
-  explicit ProcessThreads(std::uint32_t process_id) noexcept : process_id_(process_id) {}
+  ProcessThreads(std::uint32_t process_id, std::uint32_t agent_thread) noexcept
+      : process_id_(process_id), agent_thread_(agent_thread) {}
+
+  // A process is suspended as a whole if none of its threads can run.
+  Stopped stopped() override {
+    bool known = false;
+    for (const std::uint32_t id : list_threads(process_id_).value_or(std::vector<std::uint32_t>())) {
+      const auto count = suspend_count_of(id);
+      known = known || count.has_value();
+      if (count == 0u) return suspend_count_of(agent_thread_).value_or(0) != 0 ? Stopped::agent : Stopped::nothing;
+    }
+    return known ? Stopped::process : Stopped::nothing;
+  }
   bool open(std::uint32_t thread_id) override {
     thread_ = open_thread_of(process_id_, THREAD_SUSPEND_RESUME, thread_id);
     return static_cast<bool>(thread_);
@@ -49,7 +65,12 @@ class ProcessThreads final : public ThreadResumer {
   }
 
  private:
-  std::uint32_t process_id_;
+  std::optional<ULONG> suspend_count_of(std::uint32_t thread_id) const {
+    const UniqueHandle thread = open_thread_of(process_id_, THREAD_QUERY_INFORMATION, thread_id);
+    return thread ? suspend_count(thread.get()) : std::nullopt;
+  }
+
+  std::uint32_t process_id_, agent_thread_;
   UniqueHandle thread_;  // the thread that was opened last
 };
 
@@ -79,8 +100,11 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
                    "the thread that " + process + " calls mixwalk.dll's is none of its own"};
   }
   watch->process_id_ = target.id;
-  watch->margin_ms_ = patched ? kPatchedMarginMs : kMarginMs;
-  if (patched) watch->freezes_.set_most_per_thread(kPatchedMostPerThread);
+  watch->agent_thread_ = agent_thread;
+  if (patched) {
+    watch->margin_ms_ = kPatchedMarginMs;
+    watch->freezes_.set_patched();
+  }
   watch->process_ = duplicate(target.process.get());
   watch->dll_thread_ended_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   watch->stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
@@ -105,30 +129,27 @@ TargetWatch::~TargetWatch() {
 }
 
 void TargetWatch::run() {
-  ProcessThreads threads(process_id_);
+  ProcessThreads threads(process_id_, agent_thread_);
   const HANDLE handles[] = {process_.get(), stop_.get()};
+  const TickClock clock;
+  PreciseWait pause;
   bool ended = false, stopping = false;
-  ULONGLONG ended_at = 0, stopped_at = 0;
+  std::optional<std::uint64_t> ended_at, stopped_at;  // by watched_ms()
   while (true) {
-    const DWORD waited = stopping ? WaitForSingleObject(process_.get(), kLookAtTheEndMs)
-                                  : WaitForMultipleObjects(2, handles, FALSE, kLookMs);
+    const DWORD waited = stopping ? pause.wait(process_.get(), kLookAtTheEndNs) : pause.wait(handles, kLookNs);
     if (waited == WAIT_OBJECT_0) return;
-    const ULONGLONG now = GetTickCount64();
-    if (waited == WAIT_OBJECT_0 + 1) {
-      stopping = true;
-      stopped_at = now;
-    }
-    if (!ended && WaitForSingleObject(agent_.get(), 0) == WAIT_OBJECT_0) {
-      ended = true;
-      ended_at = now;
-    }
-    const std::uint64_t limit_ms = deadline_ms_ + margin_ms_;
+    stopping = stopping || waited == WAIT_OBJECT_0 + 1;
+    ended = ended || WaitForSingleObject(agent_.get(), 0) == WAIT_OBJECT_0;
+    const std::uint64_t limit_ms = std::uint64_t{deadline_ms_} + margin_ms_;
     freezes_.set_limit(limit_ms);
-    given_back_ += freezes_.look(now, ended, threads);
-    if (ended && now - ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());
+    given_back_ += freezes_.look(clock.now_ns() / 1'000'000, ended, threads);
+    const std::uint64_t now = freezes_.watched_ms();
+    if (ended && !ended_at) ended_at = now;
+    if (stopping && !stopped_at) stopped_at = now;
+    if (ended && now - *ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());
     // If the agent does not end, it has nothing suspended any more after this time.
-    if (stopping && (ended || now - stopped_at >= kLeavingMs) && !freezes_.any()) return;
-    if (stopping && now - stopped_at >= kLeavingMs + 2 * limit_ms) return;
+    if (stopping && (ended || now - *stopped_at >= kLeavingMs) && !freezes_.any()) return;
+    if (stopping && now - *stopped_at >= kLeavingMs + 2 * limit_ms) return;
   }
 }
 

@@ -47,12 +47,16 @@ class TargetWatch {
       : ledger_(std::move(ledger)), freezes_(ledger_.page(), 0) {}
   void run();
 
+  // A supervisor inside the target resumes at its deadline. If a suspension lasts this much longer, all supervisors are
+  // silent, since even a busy machine delays them far less.
+  static constexpr std::uint32_t kMarginMs = 3'000;
+
   SharedLedger ledger_;
   FreezeWatch freezes_;
   HANDLE target_handle_ = nullptr;
   UniqueHandle process_, agent_, dll_thread_ended_, stop_;
-  std::uint32_t process_id_ = 0;
-  std::uint64_t margin_ms_ = 0;
+  std::uint32_t process_id_ = 0, agent_thread_ = 0;
+  std::uint32_t margin_ms_ = kMarginMs;
   std::atomic<std::uint32_t> deadline_ms_{0};
   std::atomic<int> given_back_{0};
   std::thread thread_;

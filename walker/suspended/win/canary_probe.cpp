@@ -72,7 +72,7 @@ bool CanaryProbe::passes() noexcept {
   ResetEvent(answered_.get());
   under_way_ = true;
   SetEvent(ask_.get());
-  if (WaitForSingleObject(answered_.get(), kLimitMs) != WAIT_OBJECT_0) return false;
+  if (wait_.wait(answered_.get(), kLimitNs) != WAIT_OBJECT_0) return false;
   under_way_ = false;
   return passed_.load();
 }

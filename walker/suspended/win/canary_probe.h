@@ -7,6 +7,7 @@
 
 #include "symbols/win/profiling_api.h"
 #include "unmanaged/win/unique_handle.h"
+#include "walker/base/win/precise_wait.h"
 #include "walker/suspended/probe.h"
 #include "walker/suspended/win/clr_managed_walk.h"
 #include "walker/suspended/win/supervisor.h"
@@ -25,7 +26,7 @@ class CanaryProbe final : public Probe {
  public:
   // How long an answer may take. A free lock is acquired in microseconds, but on a busy machine the worker must first
   // get its time slice. The limit is well below the supervisor's deadline.
-  static constexpr DWORD kLimitMs = 20;
+  static constexpr std::uint64_t kLimitNs = 20'000'000;
 
   CanaryProbe(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo4* info4,
               LedgerPage& ledger) noexcept
@@ -75,6 +76,7 @@ class CanaryProbe final : public Probe {
   WindowsThread canary_;
   std::uint64_t clr_thread_ = 0;  // 0 if there is no canary
   UniqueHandle stop_, ask_, answered_;
+  PreciseWait wait_;  // of the asking thread
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
   std::atomic<bool> busy_{true};  // true until the worker's own warm-up is done

@@ -15,7 +15,7 @@ bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
 
 void GroupFreeze::begin() noexcept {
   reached_.store(0, std::memory_order_relaxed);
-  since_.store(GetTickCount64(), std::memory_order_relaxed);
+  since_ns_.store(now_ns(), std::memory_order_relaxed);
   last_frozen_ticks_.store(0, std::memory_order_relaxed);
   const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
   state_.store(with(next, Phase::frozen), std::memory_order_release);
@@ -49,13 +49,9 @@ void GroupFreeze::resume(std::size_t place) noexcept {
     resume_(thread);
     member.freeze.resumed(false);
   }
-  // The supervisor is in its ResumeThread. If the program has stopped the supervisor there, this calls ResumeThread as
-  // well. A second ResumeThread does no harm, because the thread is running then.
-  while (member.freeze.being_resumed() && !heartbeat_.is_silent()) SwitchToThread();
-  if (member.freeze.being_resumed()) {
-    resume_(thread);
-    member.freeze.resumed(false);
-  }
+  // The supervisor is in its ResumeThread, unless the program has stopped it there.
+  heartbeat_.wait_until([&] { return !member.freeze.being_resumed(); });
+  if (member.freeze.being_resumed()) member.freeze.resume_for_another(thread, resume_);
   member.freeze.resume_if_left_to_us(thread, resume_);
   member.freeze.end();
 }
@@ -74,19 +70,24 @@ void GroupFreeze::end() noexcept {
 // This checks the clock as well. If the program stops the supervisor, mixwalk.exe undoes the suspensions one by one,
 // and such a group must not count as one moment.
 bool GroupFreeze::overdue(std::size_t place) const noexcept {
-  constexpr ULONGLONG kLateMs = 1'000;  // mixwalk.exe waits for longer than this
+  constexpr std::uint64_t kLateNs = 1'000'000'000;  // mixwalk.exe waits for longer than this
   // Works together with look(): either its take() finds the suspension, or suspend() finds this phase.
   const Phase phase = phase_of(state_.load(std::memory_order_seq_cst));
   return phase == Phase::resuming || phase == Phase::overdue ||
-         GetTickCount64() - since_.load(std::memory_order_relaxed) >= deadline_ms_ + kLateMs ||
+         now_ns() - since_ns_.load(std::memory_order_relaxed) >= deadline_ns_ + kLateNs ||
          members_[place].freeze.taken_from_outside();
 }
 
-void GroupFreeze::look(ULONGLONG now_ms) noexcept {
+std::uint64_t GroupFreeze::left_ns(std::uint64_t now_ns) const noexcept {
+  if (phase_of(state_.load(std::memory_order_acquire)) != Phase::frozen) return kForEverNs;
+  const std::uint64_t ends = since_ns_.load(std::memory_order_relaxed) + deadline_ns_;
+  return ends > now_ns ? ends - now_ns : 0;
+}
+
+void GroupFreeze::look(std::uint64_t now_ns) noexcept {
   State state = state_.load(std::memory_order_acquire);
   if (phase_of(state) != Phase::frozen) return;
-  const ULONGLONG since = since_.load(std::memory_order_relaxed);
-  if (now_ms < since || now_ms - since < deadline_ms_) return;
+  if (left_ns(now_ns) != 0) return;
   LARGE_INTEGER ticks;
   QueryPerformanceCounter(&ticks);
   last_frozen_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));

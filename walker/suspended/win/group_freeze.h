@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "walker/base/win/tick_clock.h"
@@ -28,7 +29,7 @@ class GroupFreeze final : public ThreadGroup {
   // `heartbeat` is that of the supervisor that calls look().
   GroupFreeze(LedgerPage& ledger, DWORD deadline_ms, const Heartbeat& heartbeat,
               ResumeFunction resume) noexcept
-      : ledger_(ledger), deadline_ms_(deadline_ms), heartbeat_(heartbeat), resume_(resume) {}
+      : ledger_(ledger), deadline_ns_(std::uint64_t{deadline_ms} * 1'000'000), heartbeat_(heartbeat), resume_(resume) {}
 
   // Not frozen-safe. Empties the group. Threads that are added must stay open and keep their addresses until the next
   // clear(). The first call may throw std::bad_alloc, later ones do not.
@@ -51,8 +52,12 @@ class GroupFreeze final : public ThreadGroup {
   std::uint64_t last_frozen_ns() const noexcept override { return clock_.in_ns(last_frozen_ticks_.load()); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
-  // Called by the supervisor's thread: resumes a group that has been frozen for too long at now_ms (GetTickCount64).
-  void look(ULONGLONG now_ms) noexcept;
+  // Called by the supervisor's thread: resumes a group that has been frozen for too long at now_ns, by the clock of
+  // now_ns().
+  void look(std::uint64_t now_ns) noexcept;
+  // How long the group may stay frozen from now_ns on; kForEverNs if it is not frozen.
+  static constexpr std::uint64_t kForEverNs = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t left_ns(std::uint64_t now_ns) const noexcept;
 
  private:
   struct Member {
@@ -71,7 +76,7 @@ class GroupFreeze final : public ThreadGroup {
   }
 
   LedgerPage& ledger_;
-  const DWORD deadline_ms_;
+  const std::uint64_t deadline_ns_;
   const Heartbeat& heartbeat_;
   const ResumeFunction resume_;
   // Created once, and kept, because a supervisor that the program has stopped may access it much later.
@@ -79,7 +84,7 @@ class GroupFreeze final : public ThreadGroup {
   std::size_t size_ = 0;
   std::atomic<std::size_t> reached_{0};  // how many members suspend() has reached
   std::atomic<State> state_{0};
-  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 when begin() was called
+  std::atomic<std::uint64_t> since_ns_{0};  // when begin() was called
   std::atomic<std::uint64_t> last_frozen_ticks_{0};
   TickClock clock_;
 };

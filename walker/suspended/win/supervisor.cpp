@@ -1,14 +1,13 @@
 #include "walker/suspended/win/supervisor.h"
 
+#include <algorithm>
+
 #include "unmanaged/win/own_thread.h"
 #include "unmanaged/win/thread_information.h"
 
 namespace mixwalk {
 namespace {
 
-// How often the supervisor looks. A freeze ends at the latest one such period after its deadline, except for a freeze
-// in which DoStackSnapshot waits (kSteadyLooks).
-constexpr DWORD kPollMs = 10;
 // At how many looks in a row a thread must be suspended by DoStackSnapshot before the supervisor believes that it is.
 //
 // Folklore: the CLR's GC suspends a thread as well, reads its registers, and resumes it. While a thread stays frozen,
@@ -17,15 +16,10 @@ constexpr DWORD kPollMs = 10;
 // millisecond, and DoStackSnapshot holds its own as long as it waits. (Tests: SupervisorTest.*MomentarySuspension*.)
 constexpr int kSteadyLooks = 3;
 constexpr SIZE_T kStackBytes = 64 << 10;
-// How much longer than the deadline a thread may stay frozen if DoStackSnapshot has been called and has not suspended
-// the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's stress
-// log, which is off unless DOTNET_StressLog asks for it). So this limit is only reached on a machine that is so busy
-// that the sampler gets no time.
-//
-// It is also the limit for kSteadyLooks if somebody else suspends the thread again and again.
-constexpr DWORD kEntryMs = 1000;
 // How long a silent supervisor has at least before a reason is given. In that time it looks some fifty times.
-constexpr DWORD kMomentMs = 500;
+constexpr std::uint64_t kMomentNs = 500'000'000;
+// The shortest pause between two looks.
+constexpr std::uint64_t kLeastPauseNs = 100'000;
 
 }  // namespace
 
@@ -34,6 +28,7 @@ bool Supervisor::start() noexcept {
   running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !running_) return false;
   thread_ = start_own_thread(&run, this, &thread_id_, kStackBytes);
+  heartbeat_.set_thread(thread_.get());
   // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread does not run until
   // the lock is free. Nothing may be frozen before that. (Test: LoaderLock.HeldForGoodEndsTheVisitWithAWord in
   // ends_test.)
@@ -44,21 +39,23 @@ void Supervisor::stop() noexcept {
   if (!thread_) return;
   SetEvent(stop_.get());
   WaitForSingleObject(thread_.get(), INFINITE);
+  heartbeat_.set_thread(nullptr);
   thread_.reset();
   stop_.reset();
 }
 
 Supervisor::Silence Supervisor::wait_while_silent(DWORD limit_ms) const noexcept {
-  const ULONGLONG begun = GetTickCount64();
-  // These looks are counted, because time also passes while the machine sleeps and while this thread gets no processor.
-  // Afterwards the supervisor needs a moment to look. A debugger may also suspend the supervisor for a moment.
-  for (DWORD looks = 1; is_silent(); ++looks) {
-    if (WaitForSingleObject(thread_.get(), 0) == WAIT_OBJECT_0) return Silence::stopped;
-    if (looks * kPollMs > kMomentMs) {
+  // Time also passes while the machine sleeps and while this thread gets no processor. Afterwards the supervisor needs
+  // a moment to look. A debugger may also suspend the supervisor for a moment.
+  WatchedTime waited(2 * kPollNs);
+  PreciseWait pause;
+  while (is_silent()) {
+    const std::uint64_t waited_ns = waited.look(clock_.now_ns());
+    if (waited_ns > kMomentNs) {
       if (suspend_count(thread_.get()).value_or(0) != 0) return Silence::stopped;
-      if (GetTickCount64() - begun >= limit_ms) return Silence::late;
+      if (waited_ns >= std::uint64_t{limit_ms} * 1'000'000) return Silence::late;
     }
-    Sleep(kPollMs);
+    if (pause.wait(thread_.get(), kPollNs) == WAIT_OBJECT_0) return Silence::stopped;
   }
   return Silence::none;
 }
@@ -70,7 +67,7 @@ bool Supervisor::before_suspend(DWORD thread_id) noexcept {
 bool Supervisor::begin(HANDLE thread, DWORD before) noexcept {
   if (!freeze_.suspended(thread, before, resume_)) return false;
   target_.store(thread, std::memory_order_relaxed);
-  since_.store(GetTickCount64(), std::memory_order_relaxed);
+  since_ns_.store(clock_.now_ns(), std::memory_order_relaxed);
   const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
   state_.store(with(next, Phase::frozen), std::memory_order_release);
   return true;
@@ -121,15 +118,17 @@ bool Supervisor::walk_may_go_on() noexcept {
 }
 
 // While the supervisor checks or resumes the thread, it uses our handle. This function waits for that to end. The
-// supervisor's call to the system takes a microsecond or two. If the returned phase is still `checking` or `resuming`,
-// the supervisor is silent.
+// supervisor's call to the system takes a microsecond or two. If the returned phase is still `checking`, the supervisor
+// is silent, and finds the phase changed when it continues. If it is still `resuming`, the program has stopped the
+// supervisor: as long as the supervisor is only late, nobody can tell whether its ResumeThread has happened.
 Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
-  while (true) {
-    const State state = state_.load(std::memory_order_acquire);
+  State state = 0;
+  heartbeat_.wait_until([&] {
+    state = state_.load(std::memory_order_acquire);
     const Phase phase = phase_of(state);
-    if ((phase != Phase::checking && phase != Phase::resuming) || is_silent()) return state;
-    SwitchToThread();
-  }
+    return phase == Phase::checking ? heartbeat_.is_silent() : phase != Phase::resuming;
+  });
+  return state;
 }
 
 // Returns false if the state is in another phase.
@@ -147,16 +146,19 @@ bool Supervisor::change(Phase from, Phase to) noexcept {
   }
 }
 
-// The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread, or the machine is
-// too busy. This calls ResumeThread, too; a second ResumeThread does no harm, since the thread is running then. Nothing
-// is frozen until the supervisor looks again, because before_suspend() returns false. DoStackSnapshot is not running
-// here.
+// The supervisor is silent before its ResumeThread, or the program has stopped it around that call. This undoes our
+// suspension, if it is still in effect. Nothing is frozen until the supervisor looks again, because before_suspend()
+// returns false. DoStackSnapshot is not running here.
 void Supervisor::give_back_for_supervisor(State state) noexcept {
   if (!move(state, Phase::overdue)) return;
   record_last_frozen();
-  if (!freeze_.take() && !freeze_.being_resumed()) return;
-  resume_(target_.load(std::memory_order_relaxed));
-  freeze_.resumed(false);
+  const HANDLE thread = target_.load(std::memory_order_relaxed);
+  if (freeze_.take()) {
+    resume_(thread);
+    freeze_.resumed(false);
+  } else if (freeze_.being_resumed()) {
+    freeze_.resume_for_another(thread, resume_);
+  }
 }
 
 // Returns false if another thread has changed the state since it was read into `state`. So a supervisor that was
@@ -176,24 +178,39 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 void Supervisor::watch() noexcept {
   // The thread runs only for microseconds, and a busy machine must not delay it.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
-  heartbeat_.beat(GetTickCount64());
+  std::uint64_t now = clock_.now_ns();
+  heartbeat_.beat(now);
   SetEvent(running_.get());
-  while (WaitForSingleObject(stop_.get(), kPollMs) == WAIT_TIMEOUT) {
-    look(GetTickCount64());
+  while (wait_.wait(stop_.get(), until_next_look(now)) == WAIT_TIMEOUT) {
+    now = clock_.now_ns();
+    look(now);
   }
+}
+
+// A freeze whose deadline has passed is looked at again after the usual time.
+std::uint64_t Supervisor::until_next_look(std::uint64_t now_ns) const noexcept {
+  const Phase phase = phase_of(state_.load(std::memory_order_acquire));
+  const bool frozen = phase == Phase::frozen || phase == Phase::walking;
+  const std::uint64_t left = std::min(group_.left_ns(now_ns), frozen ? left_ns(now_ns) : kPollNs);
+  return left == 0 ? kPollNs : std::clamp(left, kLeastPauseNs, kPollNs);
 }
 
 // Undoes only our suspensions. The program, a debugger or the CLR's own GC may suspend the thread as well, and must
 // resume it themselves.
-void Supervisor::look(ULONGLONG now_ms) noexcept {
-  heartbeat_.beat(now_ms);
-  group_.look(now_ms);
+void Supervisor::look(std::uint64_t now_ns) noexcept {
+  heartbeat_.beat(now_ns);
+  group_.look(now_ns);
+  const std::uint64_t watched = watched_.look(now_ns);
   State state = state_.load(std::memory_order_acquire);
+  if (const State freeze = with(state, Phase::idle); freeze != watched_freeze_) {
+    watched_freeze_ = freeze;
+    watched_since_ = watched;
+  }
   const Phase phase = phase_of(state);
-  if (phase == Phase::leaving) check_walk(state, now_ms);
+  if (phase == Phase::leaving) check_walk(state);
   if (phase != Phase::frozen && phase != Phase::walking) return;
   const bool walking = phase == Phase::walking;
-  if (!walking && !has_passed(deadline_ms_, now_ms)) return;
+  if (!walking && left_ns(now_ns) != 0) return;
   if (!move(state, Phase::checking)) return;
 
   const HANDLE thread = target_.load(std::memory_order_relaxed);
@@ -201,8 +218,7 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
     // If the thread were resumed before DoStackSnapshot suspends it, it could end, and the runtime could forget it,
     // before DoStackSnapshot first uses it. That would end the process ("Fatal error. 0x8013135E").
     const bool steady = is_steady(state, suspend_count(thread).value_or(2) >= 2);
-    const bool has_begun = steady || has_passed(deadline_ms_ + kEntryMs, now_ms);
-    if (!has_begun || !has_passed(deadline_ms_, now_ms)) {
+    if ((!steady && !is_entry_over()) || left_ns(now_ns) != 0) {
       move(state, Phase::walking);
       return;
     }
@@ -222,18 +238,18 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 // the thread.
 //
 // In three cases a suspension by the program is wrongly undone as that of DoStackSnapshot. In the second and the third
-// case, that suspension must last for kSteadyLooks looks in a row, or kEntryMs must have passed. First: the program
+// case, that suspension must last for kSteadyLooks looks in a row, or kEntryNs must have passed. First: the program
 // suspends the thread after both suspensions were undone, and DoStackSnapshot returns without another frame. Second:
 // the program suspends the thread after DoStackSnapshot has resumed it and before DoStackSnapshot has returned. Third:
 // the program suspends the thread before DoStackSnapshot does, and the deadline passes. (The alternative is to wait for
-// a frame, but that would keep a thread frozen for kEntryMs if its walk waits for a lock that the thread holds, because
+// a frame, but that would keep a thread frozen for kEntryNs if its walk waits for a lock that the thread holds, because
 // such a walk never reaches a frame.)
-void Supervisor::check_walk(State state, ULONGLONG now_ms) noexcept {
+void Supervisor::check_walk(State state) noexcept {
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool alone = suspend_count(thread).value_or(1) == 1;
   const bool steady = is_steady(state, alone);
-  if (!alone || (!steady && !has_passed(deadline_ms_ + kEntryMs, now_ms))) {
+  if (!alone || (!steady && !is_entry_over())) {
     move(state, Phase::leaving);
     return;
   }
@@ -246,10 +262,10 @@ void Supervisor::check_walk(State state, ULONGLONG now_ms) noexcept {
   move(state, Phase::overdue);
 }
 
-// Whether the thread has been frozen for this long.
-bool Supervisor::has_passed(DWORD milliseconds, ULONGLONG now_ms) const noexcept {
-  const ULONGLONG since = since_.load(std::memory_order_relaxed);
-  return now_ms >= since && now_ms - since >= milliseconds;
+// How long the thread may stay frozen from now_ns on.
+std::uint64_t Supervisor::left_ns(std::uint64_t now_ns) const noexcept {
+  const std::uint64_t ends = since_ns_.load(std::memory_order_relaxed) + deadline_ns_;
+  return ends > now_ns ? ends - now_ns : 0;
 }
 
 // Whether `holds` has been true at kSteadyLooks looks in a row, all of them in the same `state`: in the same freeze, and

@@ -6,8 +6,11 @@
 #include <cstdint>
 
 #include "unmanaged/win/unique_handle.h"
+#include "walker/base/win/precise_wait.h"
+#include "walker/base/win/tick_clock.h"
 #include "walker/suspended/deadline.h"
 #include "walker/suspended/freeze_ledger.h"
+#include "walker/suspended/watched_time.h"
 #include "walker/suspended/win/group_freeze.h"
 #include "walker/suspended/win/heartbeat.h"
 #include "walker/suspended/win/windows_freeze.h"
@@ -27,7 +30,7 @@ class Supervisor {
   explicit Supervisor(LedgerPage& ledger, DWORD deadline_ms = kDefaultDeadlineMs,
                       ResumeFunction resume = &ResumeThread) noexcept
       : ledger_(ledger),
-        deadline_ms_(deadline_ms),
+        deadline_ns_(std::uint64_t{deadline_ms} * 1'000'000),
         resume_(resume),
         group_(ledger, deadline_ms, heartbeat_, resume) {}
   ~Supervisor() { stop(); }
@@ -95,9 +98,9 @@ class Supervisor {
   // The last moment at which an overdue thread was still frozen, by QueryPerformanceCounter.
   std::uint64_t last_frozen_ticks() const noexcept { return last_frozen_ticks_.load(); }
 
-  // Looks once, on the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms
-  // (GetTickCount64).
-  void look(ULONGLONG now_ms) noexcept;
+  // Looks once, on the supervising thread: resumes the thread or the group that has been frozen for too long at now_ns
+  // (TickClock).
+  void look(std::uint64_t now_ns) noexcept;
 
  private:
   // idle → frozen (begin) → idle (end), with frozen → walking → frozen in between. At frozen or walking the supervisor
@@ -106,6 +109,16 @@ class Supervisor {
   // and from walking first to leaving: DoStackSnapshot is to end itself, and resume the thread.
   // checking and resuming belong to the supervisor; all other threads wait until they are over.
   enum class Phase : std::uint64_t { idle, frozen, walking, checking, resuming, leaving, overdue };
+  // How often the supervisor looks, unless the deadline comes earlier. A freeze in which DoStackSnapshot waits ends some
+  // looks after its deadline (kSteadyLooks).
+  static constexpr std::uint64_t kPollNs = 10'000'000;
+  // How much longer than the deadline a thread may stay frozen if DoStackSnapshot has been called and has not suspended
+  // the thread yet, by the time that the supervisor has watched this freeze. Until then DoStackSnapshot waits for
+  // nothing that the thread owns (except for the runtime's stress log, which is off unless DOTNET_StressLog asks for
+  // it). So this limit is only reached on a machine that is so busy that the sampler gets no time.
+  //
+  // It is also the limit for kSteadyLooks if somebody else suspends the thread again and again.
+  static constexpr std::uint64_t kEntryNs = 1'000'000'000;
   // A state is a phase and, in the bits above it, the number of the freeze. So the supervisor never confuses the next
   // freeze with the one whose time it has read.
   using State = std::uint64_t;
@@ -121,24 +134,31 @@ class Supervisor {
   bool change(Phase from, Phase to) noexcept;
   State wait_for_supervisor() const noexcept;
   void give_back_for_supervisor(State state) noexcept;
-  void check_walk(State state, ULONGLONG now_ms) noexcept;
-  bool has_passed(DWORD milliseconds, ULONGLONG now_ms) const noexcept;
+  void check_walk(State state) noexcept;
+  std::uint64_t left_ns(std::uint64_t now_ns) const noexcept;
+  std::uint64_t until_next_look(std::uint64_t now_ns) const noexcept;
   bool is_steady(State state, bool holds) noexcept;
+  bool is_entry_over() const noexcept { return watched_.watched() - watched_since_ >= deadline_ns_ + kEntryNs; }
   void record_last_frozen() noexcept;
 
   LedgerPage& ledger_;
   WindowsFreeze freeze_;
-  const DWORD deadline_ms_;
+  const std::uint64_t deadline_ns_;
   const ResumeFunction resume_;
   std::atomic<State> state_{0};
   std::atomic<HANDLE> target_{nullptr};
-  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 when begin() was called
+  std::atomic<std::uint64_t> since_ns_{0};  // when begin() was called
   std::atomic<std::uint64_t> last_frozen_ticks_{0};
   Heartbeat heartbeat_;
   GroupFreeze group_;
-  // Used by the supervising thread only; see is_steady().
+  TickClock clock_;
+  PreciseWait wait_;  // of the supervising thread
+  // Used by the supervising thread only; see is_steady() and is_entry_over().
   State steady_state_ = 0;
   int steady_looks_ = 0;
+  WatchedTime watched_{2 * kPollNs};
+  State watched_freeze_ = 0;         // the freeze that was seen last, without its phase
+  std::uint64_t watched_since_ = 0;  // watched_ when the supervisor first saw that freeze
   UniqueHandle stop_, running_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;

@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include "walker/base/win/tick_clock.h"
 #include "walker/suspended/freeze_ledger.h"
 
 namespace mixwalk {
@@ -19,6 +20,15 @@ class WindowsFreeze : public LedgerFreeze {
   // ResumeThread would undo the next suspension.
   void wait_for_mixwalk_exe() const noexcept;
   void resume_if_left_to_us(HANDLE thread, ResumeFunction resume) noexcept;
+  // Undoes our suspension in the place of a thread that was stopped around its own ResumeThread. To be called while
+  // being_resumed().
+  void resume_for_another(HANDLE thread, ResumeFunction resume) noexcept;
+
+ private:
+  void resume_if_in_effect(HANDLE thread, ResumeFunction resume) const noexcept;
+
+  TickClock clock_;
+  DWORD before_ = 0;  // the thread's suspend count before our suspension
 };
 
 }  // namespace mixwalk

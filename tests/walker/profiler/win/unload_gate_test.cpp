@@ -4,6 +4,9 @@
 
 #include <memory>
 
+#include "tests/support/win/coarse_clock.h"
+#include "walker/base/win/tick_clock.h"
+
 namespace mixwalk {
 namespace {
 
@@ -79,6 +82,25 @@ TEST_F(UnloadGateTest, MoreWentThanIsRemembered) {
   for (int i = 0; i < 5000; ++i) gate_->method_unloading(kOther, kCode + 0x1000, kBytes);
   EXPECT_TRUE(hits(stack_));
   EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
+}
+
+// A question is not answered in time. The limit is one of milliseconds, not of the system's ticks. A quarter of the
+// waits must end in time, because a busy machine may delay any of them.
+TEST_F(UnloadGateTest, AMethodWaitsForMillisecondsWhereTheClockTicks) {
+  const CoarseClock coarse;
+  const TickClock clock;
+  const UnloadGate::Question question(*gate_, since_, kOther);
+  constexpr int kWaits = 40;
+  int in_time = 0;
+  for (int i = 0; i < kWaits; ++i) {
+    CoarseClock::wait_for_tick();
+    const std::uint64_t begun = clock.now_ns();
+    gate_->method_unloading(kMethod, kCode, kBytes);
+    const std::uint64_t waited = clock.now_ns() - begun;
+    EXPECT_GE(waited, 5'000'000u);
+    in_time += waited <= 8'000'000;
+  }
+  EXPECT_GE(in_time, kWaits / 4);
 }
 
 TEST_F(UnloadGateTest, NoQuestionAboutWhatWent) {

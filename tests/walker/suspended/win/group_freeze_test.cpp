@@ -66,7 +66,7 @@ class GroupFreezeTest : public ::testing::Test {
   }
 
   GroupFreeze& group() { return supervisor_.group(); }
-  void look_after(DWORD milliseconds) { supervisor_.look(GetTickCount64() + milliseconds); }
+  void look_after(DWORD milliseconds) { supervisor_.look(TickClock().now_ns() + std::uint64_t{milliseconds} * 1'000'000); }
   void suspend_all() {
     group().begin();
     for (std::size_t i = 0; i < kThreads; ++i) ASSERT_EQ(group().suspend(i), Suspend::done);
@@ -220,6 +220,47 @@ TEST_F(GroupFreezeTest, ASupervisorThatFallsSilentWhileItResumes) {
   group().begin();
   EXPECT_EQ(group().suspend(0), Suspend::not_now);
   group().end();
+}
+
+// The supervisor's thread lives, and has not returned from its ResumeThread for seconds. It has resumed the first thread,
+// which the program suspends meanwhile.
+TEST(GroupThreadTest, ALateSupervisorIsLeftToItsWork) {
+  g_resumes = 0;
+  LedgerPage ledger{};
+  Supervisor supervisor(ledger, 50, &watched_resume);
+  ASSERT_TRUE(supervisor.start());
+  DWORD id = 0;
+  const UniqueHandle stop(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  const UniqueHandle reached(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  const UniqueHandle thread(CreateThread(
+      nullptr, 0,
+      [](void* end) WINAPI -> DWORD {
+        Sleep(0);  // under Wine a thread has no TEB before it runs
+        return WaitForSingleObject(end, INFINITE);
+      },
+      stop.get(), 0, &id));
+  Sleep(100);
+  ThreadHandle handle;
+  ASSERT_TRUE(handle.open(id));
+  g_before_resume = [&] {
+    ResumeThread(thread.get());
+    SuspendThread(thread.get());  // the program's suspension
+    SuspendThread(thread.get());  // for the ResumeThread that the supervisor calls afterwards
+    SetEvent(reached.get());
+    Sleep(3'000);
+  };
+  GroupFreeze& group = supervisor.group();
+  group.clear();
+  ASSERT_TRUE(group.add(handle));
+  group.begin();
+  ASSERT_EQ(group.suspend(0), Suspend::done);
+  ASSERT_EQ(WaitForSingleObject(reached.get(), 10'000), WAIT_OBJECT_0);
+  group.resume(0);
+  group.end();
+  EXPECT_EQ(ResumeThread(thread.get()), 1u) << "the program's suspension was undone";
+  EXPECT_EQ(g_resumes, 1);
+  SetEvent(stop.get());
+  WaitForSingleObject(thread.get(), INFINITE);
 }
 
 TEST_F(GroupFreezeTest, AFullLedgerSuspendsNothing) {

@@ -4,18 +4,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <thread>
 #include <utility>
 
+#include "tests/support/win/coarse_clock.h"
+#include "walker/base/win/precise_wait.h"
 #include "walker/suspended/win/windows_thread.h"
 
 namespace mixwalk {
 namespace {
 
 constexpr DWORD kDeadlineMs = 50;
-// Longer than DoStackSnapshot may take to begin.
-constexpr DWORD kForEverMs = 10'000;
+// Longer than DoStackSnapshot may take to begin, and how often the supervisor looks at least in that time.
+constexpr DWORD kForEverMs = 10'000, kPeriodMs = 10;
 
 // The supervisor's answer at the moment at which it resumes, and at which it ends a freeze.
 Supervisor* g_supervisor = nullptr;
@@ -63,13 +67,18 @@ class SupervisorTest : public ::testing::Test {
   void freeze() {
     // On a busy machine this program may have had no processor for seconds, and nothing is frozen while the supervisor
     // seems to be stopped.
-    supervisor_.look(GetTickCount64());
+    supervisor_.look(TickClock().now_ns());
     ASSERT_TRUE(supervisor_.before_suspend(id_));
     ASSERT_EQ(SuspendThread(thread_.get()), 0u);
     ASSERT_TRUE(supervisor_.begin(thread_.get(), 0));
   }
   // Looks as the supervising thread does, this long after the freeze began.
-  void look_after(DWORD milliseconds) { supervisor_.look(GetTickCount64() + milliseconds); }
+  void look_after(DWORD milliseconds) { supervisor_.look(TickClock().now_ns() + std::uint64_t{milliseconds} * 1'000'000); }
+  void look_for_ever() {
+    for (DWORD milliseconds = kDeadlineMs; milliseconds <= kForEverMs; milliseconds += kPeriodMs) {
+      look_after(milliseconds);
+    }
+  }
   // Looks as often as the supervisor needs to believe that a suspension is that of DoStackSnapshot.
   void look_steadily() {
     look_steadily_but_once();
@@ -128,23 +137,21 @@ TEST_F(SupervisorTest, AnOverdueThreadIsLetGoOnce) {
   look_after(kDeadlineMs);
   EXPECT_TRUE(supervisor_.overdue());
   EXPECT_EQ(suspensions(), 0u);
-  look_after(kForEverMs);
+  look_for_ever();
   supervisor_.end();
   EXPECT_EQ(g_resumes, 1);
   EXPECT_FALSE(supervisor_.overdue());
 }
 
-// The program is suspended as a whole, from outside and for longer than a freeze may last, while the sampler is about
-// to call SuspendThread. mixwalk.exe undoes a suspension that is not ours, because it cannot know that. When the
-// program continues, our suspension is added, and nobody else would undo it.
-TEST_F(SupervisorTest, GivenBackBeforeItHadHappened) {
+// After mixwalk.exe has given our suspension back, the program makes its own.
+TEST_F(SupervisorTest, SuspendedByTheProgramAfterItWasGivenBack) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
   ASSERT_EQ(SuspendThread(thread_.get()), 0u);
   ASSERT_EQ(ResumeThread(thread_.get()), 1u);
   write(FreezeState::given_back);
-  const DWORD before = SuspendThread(thread_.get());
-  EXPECT_FALSE(supervisor_.begin(thread_.get(), before));
-  EXPECT_EQ(suspensions(), 0u);
+  SuspendThread(thread_.get());  // the program's suspension
+  EXPECT_FALSE(supervisor_.begin(thread_.get(), 0));
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
 TEST_F(SupervisorTest, GivenBackAfterItHadHappened) {
@@ -225,7 +232,7 @@ TEST_F(SupervisorTest, AWalkThatEndsItselfLeavesTheProgramItsSuspension) {
   SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   SuspendThread(thread_.get());  // the program's suspension
   look_steadily();
-  look_after(kForEverMs);
+  look_for_ever();
   EXPECT_EQ(suspensions(), 2u);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
   EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's resume
@@ -289,7 +296,7 @@ TEST_F(SupervisorTest, AWalkThatWaitsIsFreedBetweenMomentarySuspensions) {
     look_after(kDeadlineMs);
     EXPECT_EQ(ResumeThread(thread_.get()), 2u);
   }
-  look_after(kForEverMs);
+  look_for_ever();
   EXPECT_EQ(suspensions(), 0u);
   EXPECT_FALSE(supervisor_.end_walk());
   supervisor_.end();
@@ -303,9 +310,33 @@ TEST_F(SupervisorTest, NotLetGoBetweenTheCallAndDoStackSnapshotsOwnSuspension) {
   look_after(kDeadlineMs);
   EXPECT_FALSE(supervisor_.overdue());
   EXPECT_EQ(suspensions(), 1u);
-  look_after(kForEverMs);
+  look_for_ever();
   EXPECT_TRUE(supervisor_.overdue());
   EXPECT_EQ(suspensions(), 0u);
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
+}
+
+// The clock alone says that DoStackSnapshot has had a second to suspend the thread: the machine stood still.
+TEST_F(SupervisorTest, NotLetGoByAMachineThatStoodStill) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  look_after(0);
+  look_after(kForEverMs);
+  EXPECT_FALSE(supervisor_.overdue());
+  EXPECT_EQ(suspensions(), 1u);
+  EXPECT_TRUE(supervisor_.end_walk());
+  supervisor_.end();
+}
+
+// The clock alone says the same while the GC suspends the thread for a moment.
+TEST_F(SupervisorTest, AMomentarySuspensionIsLeftToItsOwnerByAMachineThatStoodStill) {
+  walk_beyond_the_deadline();
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);  // DoStackSnapshot's resume
+  SuspendThread(thread_.get());                // the GC's suspension
+  look_after(kForEverMs);
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u) << "the thread ran while the GC relied on its suspension";
   EXPECT_FALSE(supervisor_.end_walk());
   supervisor_.end();
 }
@@ -358,6 +389,18 @@ TEST_F(SupervisorTest, ASuspensionThatMixwalkExeDidNotGiveBackIsGivenBackInside)
       EXPECT_EQ(suspensions(), 0u);
     }
   }
+}
+
+// mixwalk.exe has resumed the thread, and stands still before it says so.
+TEST_F(SupervisorTest, ASuspensionThatMixwalkExeHasUndoneIsNotUndoneAgain) {
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);  // the program's suspension
+  ASSERT_TRUE(supervisor_.before_suspend(id_));
+  ASSERT_EQ(SuspendThread(thread_.get()), 1u);
+  ASSERT_TRUE(supervisor_.begin(thread_.get(), 1));
+  write(FreezeState::taking);
+  ASSERT_EQ(ResumeThread(thread_.get()), 2u);
+  supervisor_.end();
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
 // The ledger is kept up to date so that mixwalk.exe undoes only suspensions that are still ours.
@@ -430,7 +473,7 @@ TEST_F(SupervisorTest, ASupervisorThatWakesUpLateFindsTheFreezeEnded) {
   look_steadily();
   EXPECT_FALSE(supervisor_.overdue());
   SuspendThread(thread_.get());  // the program's suspension
-  look_after(kForEverMs);
+  look_for_ever();
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
@@ -452,12 +495,12 @@ TEST_F(SupervisorTest, AThreadSaysWhetherOthersSuspendedIt) {
 
 // The machine is so busy that the supervising thread gets no processor.
 TEST_F(SupervisorTest, ALateSupervisorIsWaitedFor) {
-  supervisor_.look(GetTickCount64() - kForEverMs);
+  supervisor_.look(TickClock().now_ns() - std::uint64_t{kForEverMs} * 1'000'000);
   EXPECT_FALSE(supervisor_.before_suspend(id_));
   EXPECT_EQ(supervisor_.wait_while_silent(kDeadlineMs), Supervisor::Silence::late);
   std::thread supervising([this] {
     Sleep(kDeadlineMs);
-    supervisor_.look(GetTickCount64());
+    supervisor_.look(TickClock().now_ns());
   });
   EXPECT_EQ(supervisor_.wait_while_silent(INFINITE), Supervisor::Silence::none);
   supervising.join();
@@ -466,19 +509,132 @@ TEST_F(SupervisorTest, ALateSupervisorIsWaitedFor) {
 // The supervisor with its own thread.
 class SupervisorThreadTest : public ::testing::Test {
  protected:
-  SupervisorThreadTest() : started_(supervisor_.start()) {
+  explicit SupervisorThreadTest(DWORD deadline_ms = kDeadlineMs)
+      : supervisor_(ledger_, deadline_ms, &watched_resume), started_(supervisor_.start()) {
+    g_supervisor = &supervisor_;
+    g_resumes = 0;
+    g_before_resume = nullptr;
     thread_ = UniqueHandle(OpenThread(THREAD_SUSPEND_RESUME | THREAD_TERMINATE, FALSE, supervisor_.thread_id()));
+    sleeper_ = UniqueHandle(CreateThread(nullptr, 0, &sleep, nullptr, CREATE_SUSPENDED, &sleeper_id_));
+    ResumeThread(sleeper_.get());
   }
+  ~SupervisorThreadTest() override { TerminateThread(sleeper_.get(), 0); }
 
+  static DWORD WINAPI sleep(void*) {
+    Sleep(INFINITE);
+    return 0;
+  }
+  // Freezes the sleeper, which the program has suspended `before` times.
+  void freeze(DWORD before = 0) {
+    ASSERT_TRUE(supervisor_.before_suspend(sleeper_id_));
+    ASSERT_EQ(SuspendThread(sleeper_.get()), before);
+    ASSERT_TRUE(supervisor_.begin(sleeper_.get(), before));
+  }
+  DWORD suspensions() {
+    const DWORD before = SuspendThread(sleeper_.get());
+    ResumeThread(sleeper_.get());
+    return before;
+  }
   void wait_for_silence() {
     while (!supervisor_.is_silent()) Sleep(10);
   }
 
   LedgerPage ledger_{};
-  Supervisor supervisor_{ledger_};
-  UniqueHandle thread_;
+  Supervisor supervisor_;
   bool started_;
+  UniqueHandle thread_, sleeper_;
+  DWORD sleeper_id_ = 0;
 };
+
+// The supervisor is on its way back from ResumeThread, gets no processor for seconds, and the program suspends the
+// thread meanwhile.
+TEST_F(SupervisorThreadTest, ALateSupervisorIsLeftToItsWork) {
+  ASSERT_TRUE(started_);
+  UniqueHandle resumed(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  g_before_resume = [&] {
+    ResumeThread(sleeper_.get());
+    SuspendThread(sleeper_.get());  // the program's suspension
+    SuspendThread(sleeper_.get());  // for the ResumeThread that the supervisor calls afterwards
+    SetEvent(resumed.get());
+    Sleep(3'000);
+  };
+  freeze();
+  ASSERT_EQ(WaitForSingleObject(resumed.get(), 10'000), WAIT_OBJECT_0);
+  supervisor_.end();
+  EXPECT_EQ(suspensions(), 1u) << "the program's suspension was undone";
+  EXPECT_EQ(g_resumes, 1);
+}
+
+// The program stops the supervisor on its way back from ResumeThread, or before that call. The thread has another
+// suspension of the program's.
+TEST_F(SupervisorThreadTest, AStoppedSupervisorIsReplacedIfItsResumeIsMissing) {
+  ASSERT_TRUE(started_);
+  for (const bool has_resumed : {true, false}) {
+    SuspendThread(sleeper_.get());  // the program's suspension
+    UniqueHandle reached(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    UniqueHandle go_on(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    g_before_resume = [&] {
+      if (has_resumed) ResumeThread(sleeper_.get());
+      SetEvent(reached.get());
+      WaitForSingleObject(go_on.get(), INFINITE);
+      SuspendThread(sleeper_.get());  // for the ResumeThread that the supervisor calls afterwards
+    };
+    freeze(1);
+    ASSERT_EQ(WaitForSingleObject(reached.get(), 10'000), WAIT_OBJECT_0);
+    SuspendThread(thread_.get());
+    supervisor_.end();
+    EXPECT_EQ(suspensions(), 1u) << has_resumed;
+    SetEvent(go_on.get());
+    ResumeThread(thread_.get());
+    while (supervisor_.is_silent()) Sleep(1);
+    EXPECT_EQ(ResumeThread(sleeper_.get()), 1u);
+  }
+}
+
+// The deadline is one of milliseconds, not of the system's ticks. A quarter of the freezes must end in time, because a
+// busy machine may delay any of them. (With looks at the ticks, a freeze that begins behind a tick takes 62.5 ms.)
+TEST_F(SupervisorThreadTest, TheDeadlineHoldsWhereTheClockTicks) {
+  ASSERT_TRUE(started_);
+  const CoarseClock coarse;
+  const TickClock clock;
+  constexpr std::uint64_t kDeadlineNs = std::uint64_t{kDeadlineMs} * 1'000'000;
+  constexpr int kFreezes = 40;
+  int in_time = 0;
+  for (int i = 0; i < kFreezes; ++i) {
+    CoarseClock::wait_for_tick();
+    const std::uint64_t begun = clock.now_ns();
+    freeze();
+    while (!supervisor_.overdue()) SwitchToThread();
+    const std::uint64_t frozen = clock.in_ns(supervisor_.last_frozen_ticks()) - begun;
+    EXPECT_GE(frozen, kDeadlineNs);
+    in_time += frozen <= kDeadlineNs + 5'000'000;
+    supervisor_.end();
+  }
+  std::printf("%d of %d freezes ended within 5 ms of their deadline\n", in_time, kFreezes);
+  EXPECT_GE(in_time, kFreezes / 4);
+}
+
+TEST(PreciseWait, ALimitHoldsWhereTheClockTicks) {
+  const CoarseClock coarse;
+  const TickClock clock;
+  const UniqueHandle never(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  PreciseWait wait;
+  for (const DWORD limit_ms : {1, 20}) {
+    std::uint64_t shortest = ~std::uint64_t{0}, shortest_plain = shortest;
+    for (int i = 0; i < 10; ++i) {
+      CoarseClock::wait_for_tick();
+      const std::uint64_t begun = clock.now_ns();
+      EXPECT_EQ(wait.wait(never.get(), std::uint64_t{limit_ms} * 1'000'000), static_cast<DWORD>(WAIT_TIMEOUT));
+      shortest = std::min(shortest, clock.now_ns() - begun);
+      CoarseClock::wait_for_tick();
+      const std::uint64_t begun_plain = clock.now_ns();
+      WaitForSingleObject(never.get(), limit_ms);
+      shortest_plain = std::min(shortest_plain, clock.now_ns() - begun_plain);
+    }
+    EXPECT_LE(shortest, (limit_ms + 4) * 1'000'000u);
+    EXPECT_GE(shortest_plain, 10'000'000u) << "the clock of this test does not tick";
+  }
+}
 
 TEST_F(SupervisorThreadTest, ASuspendedSupervisorIsStopped) {
   ASSERT_TRUE(started_);
