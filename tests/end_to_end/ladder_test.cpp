@@ -17,7 +17,7 @@ namespace {
 
 struct Rung {
   std::string kind, name, module, hop, file;
-  std::uint32_t line = 0;  // 0 if the program does not know the line
+  std::uint32_t line = 0, trace_line = 0;  // 0 if the program or the runtime does not know the line
 };
 
 struct WrittenChain {
@@ -38,7 +38,7 @@ WrittenChain read_chain(const std::string& path) {
   WrittenChain chain{json.at("os_thread_id")};
   for (const auto& rung : json.at("chain")) {
     chain.rungs.push_back({rung.at("kind"), rung.at("name"), rung.at("module"), rung.at("hop"),
-                           rung.at("file"), rung.at("line")});
+                           rung.at("file"), rung.at("line"), rung.at("trace_line")});
   }
   return chain;
 }
@@ -56,6 +56,11 @@ bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
 
 // Checks the files and lines of the managed frames against the runtime's own stack trace, which the program wrote down.
 // Returns how many lines were compared.
+//
+// Folklore: in optimised code, the runtime's stack trace may name a line before the call's. Situation: the JIT has moved
+// the call to the end of the method, behind other cold code of that line. Real case: under Wine 10, line 103 of
+// Chain.Next, whose call is in line 104. (Under Wine 8 the JIT hardly optimises.) Remedy: the line that the program wrote
+// down is right as well.
 std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
   std::size_t next = 0, compared = 0;
   for (const Frame& frame : thread.stack.frames) {
@@ -66,8 +71,9 @@ std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const W
     EXPECT_EQ(frame.file, rung.file) << frame.name;
     EXPECT_NE(frame.line, 0u) << frame.name;
     EXPECT_TRUE(frame.line_approximate) << frame.name << ": it is a Release build";
-    if (rung.line == 0) continue;
-    EXPECT_EQ(frame.line, rung.line) << frame.name;
+    if (rung.line == 0 && rung.trace_line == 0) continue;
+    EXPECT_TRUE(frame.line == rung.trace_line || frame.line == rung.line)
+        << frame.name << ": " << frame.line << ", not " << rung.trace_line << " or " << rung.line;
     ++compared;
   }
   return compared;
