@@ -8,6 +8,7 @@
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
 #include "unmanaged/step/interrupted_context.h"
+#include "unmanaged/step/saved_rsp.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 #include "unmanaged/win/context.h"
@@ -173,6 +174,8 @@ void RtlUnwindStep::unwind(void* call) {
   DWORD64 establisher = 0;
   RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,
                    &establisher, nullptr);
+  Registers caller = registers_of(unwind.context);
+  if (skip_saved_rsp(stack, caller)) set_registers(unwind.context, caller);
   // Folklore: on Windows a machine frame lies below the dispatcher of exceptions. Wine 8 presents the interrupted code
   // as the dispatcher's caller, so its Rip looks like a return address; a Rip of zero (a call through a null pointer)
   // would be the thread's root. Test: lost_frames_test, null_call.
