@@ -72,6 +72,17 @@ TEST_F(TableUnwindStepTest, AnotherAddressOfTheStackInPlaceOfTheReturnAddress) {
   expect_caller(kStack + 0x148, 0x138);
 }
 
+// Such an address was put there in place of the real one, which is not known.
+TEST_F(TableUnwindStepTest, ReturnToTheFirstInstructionOfAFunctionHasNoCaller) {
+  put_simple_prologue(image_);
+  for (const LeafRule leaf : {LeafRule::forbidden, LeafRule::allowed}) {
+    stand_at(kFunction, 0x100, AddressKind::return_address);
+    const StepResult stepped = step(leaf);
+    EXPECT_EQ(stepped.fault, StepFault::no_call);
+    EXPECT_FALSE(stepped.no_unwind_data) << "then a caller would be guessed";
+  }
+}
+
 TEST_F(TableUnwindStepTest, BodyUndoesTheWholePrologue) {
   put_simple_prologue(image_);
   stand_at(kFunction + 0x20, 0x100);
