@@ -297,7 +297,8 @@ class Loads : public Events {
     EXPECT_EQ(samples_of("hunt_small.dll"), 1u);
     EXPECT_THAT(types_["hunt_small.dll"].frames,
                 ::testing::Each(::testing::Not(::testing::StartsWith("Events."))));
-    EXPECT_THAT(types_["hunt_small.dll"].frames, ::testing::Contains("LoadLibraryW"));
+    // LoadLibraryW may jump to LoadLibraryExW (Wine 10), and then has no frame.
+    EXPECT_THAT(types_["hunt_small.dll"].frames, ::testing::Contains(::testing::StartsWith("LoadLibrary")));
     for (const auto& sample : recording_.samples) {
       const std::string& name = recording_.threads[sample.thread].name;
       if (recording_.details[sample.detail] == "hunt_turn_a.dll") {

@@ -57,6 +57,10 @@ class Garbage {
   std::mt19937 random_;
 };
 
+std::wstring diagnostics_port_of(DWORD process_id) {
+  return L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
+}
+
 UniqueHandle serve(const std::wstring& name) {
   return UniqueHandle(CreateNamedPipeW(name.c_str(), PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED,
                                        PIPE_TYPE_BYTE | PIPE_WAIT, 2, 4096, 4096, 0, nullptr));
@@ -76,13 +80,13 @@ std::wstring pipe_name_in(const std::string& request) {
   return at == std::string::npos ? std::wstring() : to_utf16(std::string_view(request).substr(at));
 }
 
-// This test process plays a .NET process: it accepts one attach, answers it, sends `talk` through the pipe with the
-// name from the request, with a pause before each part but the first, and then waits until mixwalk.exe has left.
-void be_a_target(const std::string& reply, const std::vector<std::string>& talk, DWORD pause_ms) {
-  const std::wstring name =
-      L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
+// This test process plays a .NET process: it accepts one attach at the diagnostics port, answers it, sends `talk`
+// through the pipe with the name from the request, with a pause before each part but the first, and then waits until
+// mixwalk.exe has left.
+void be_a_target(UniqueHandle diagnostics_port, const std::string& reply, const std::vector<std::string>& talk,
+                 DWORD pause_ms) {
   const Deadline deadline(20'000);
-  PipeIo port(serve(name), nullptr);
+  PipeIo port(std::move(diagnostics_port), nullptr);
   // mixwalk.exe first looks whether there is such a pipe. Wine counts no connection for that check.
   ASSERT_EQ(port.accept(deadline), IoResult::ok);
   std::string request(kIpcHeaderBytes, '\0');
@@ -109,7 +113,9 @@ void be_a_target(const std::string& reply, const std::vector<std::string>& talk,
 
 ProgramResult visit_this_process(const std::string& reply, const std::vector<std::string>& talk, DWORD pause_ms,
                                  const std::string& timeout) {
-  std::thread target([&] { be_a_target(reply, talk, pause_ms); });
+  UniqueHandle port = serve(diagnostics_port_of(GetCurrentProcessId()));
+  EXPECT_TRUE(port) << GetLastError();
+  std::thread target([&]() { be_a_target(std::move(port), reply, talk, pause_ms); });
   const ProgramResult result = run_program({mixwalk_exe(), "dump", "--no-locks", "--timeout", timeout, "-p",
                                             std::to_string(GetCurrentProcessId())});
   target.join();
@@ -141,8 +147,7 @@ TEST(DiagnosticsPort, OfAProcessThatHasEndedIsNoPortOfAnotherProgram) {
 // The runtime creates an instance of its port, and only then asks to be notified of its client: a client that connects
 // in between makes the port unreachable for good.
 TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
-  const std::wstring name =
-      L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
+  const std::wstring name = diagnostics_port_of(GetCurrentProcessId());
   constexpr int kTimes = 10;
   int in_between = 0;
   for (int i = 0; i < kTimes; ++i) {
@@ -270,10 +275,6 @@ TEST_F(HostileTargetsImage, IsOnNoDrive) {
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find("ladder_native.dll!0x"), std::string::npos) << result.out;
   EXPECT_EQ(result.out.find("ladder_native_call"), std::string::npos) << result.out;
-}
-
-std::wstring diagnostics_port_of(DWORD process_id) {
-  return L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
 }
 
 // Returns what a client writes to a pipe until it disconnects; the result is empty if no client comes.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,8 @@ namespace {
 
 struct Rung {
   std::string kind, name, module, hop, file;
-  std::uint32_t line = 0;  // 0 if the program does not know the line
+  std::uint32_t line = 0;        // behind the line in which the program wrote itself down; 0 if the line is not known
+  std::uint32_t trace_line = 0;  // by the runtime's stack trace, which the first managed frame took before it waited
 };
 
 struct WrittenChain {
@@ -38,7 +40,7 @@ WrittenChain read_chain(const std::string& path) {
   WrittenChain chain{json.at("os_thread_id")};
   for (const auto& rung : json.at("chain")) {
     chain.rungs.push_back({rung.at("kind"), rung.at("name"), rung.at("module"), rung.at("hop"),
-                           rung.at("file"), rung.at("line")});
+                           rung.at("file"), rung.at("line"), rung.at("trace_line")});
   }
   return chain;
 }
@@ -54,10 +56,22 @@ bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
       .starts_with("ladder_");
 }
 
+// The call that leads to the next frame is at most so many lines below the line that the program wrote down.
+constexpr std::uint32_t kMostLinesToCall = 12;
+
+struct Lines {
+  std::size_t compared = 0, exact = 0;
+};
+
 // Checks the files and lines of the managed frames against the runtime's own stack trace, which the program wrote down.
-// Returns how many lines were compared.
-std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
-  std::size_t next = 0, compared = 0;
+//
+// Folklore: in optimised code, the runtime's own trace may name a line before the call's. Situation: the JIT has moved
+// the call to the end of the method, behind other cold code of that line. Real case: under Wine 10, the trace names the
+// first line of Chain.Next, and mixwalk the second line, which has the call. (Under Wine 8 the JIT optimises less.)
+// Also, the runtime's map of optimised code may have several lines as one: Chain.ParkCom calls in two lines, and the map
+// has only the first. Remedy: some lines may differ, if they lie between the method's first call and the right one.
+void expect_lines(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written, Lines& lines) {
+  std::size_t next = 0;
   for (const Frame& frame : thread.stack.frames) {
     if (!is_ladders(snapshot, frame)) continue;
     if (next == written.rungs.size()) break;  // expect_chain() reports this
@@ -67,10 +81,11 @@ std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const W
     EXPECT_NE(frame.line, 0u) << frame.name;
     EXPECT_TRUE(frame.line_approximate) << frame.name << ": it is a Release build";
     if (rung.line == 0) continue;
-    EXPECT_EQ(frame.line, rung.line) << frame.name;
-    ++compared;
+    ++lines.compared;
+    lines.exact += frame.line == rung.line || frame.line == rung.trace_line;
+    EXPECT_GE(frame.line, std::min(rung.line, rung.trace_line)) << frame.name;
+    EXPECT_LE(frame.line, std::max(rung.line + kMostLinesToCall, rung.trace_line)) << frame.name;
   }
-  return compared;
 }
 
 // Whether the frame may lie between a frame of the chain and its caller, given the way of the call.
@@ -210,7 +225,8 @@ void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
 
 struct Tally {
   int chains = 0, snapshot_engine = 0, not_asked = 0;
-  std::size_t frames = 0, runs = 0, lines = 0, thunks = 0;
+  std::size_t frames = 0, runs = 0, thunks = 0;
+  Lines lines;
 };
 
 void climb(const std::vector<std::string>& options, int chains) {
@@ -252,7 +268,7 @@ void climb(const std::vector<std::string>& options, int chains) {
 
     Snapshot with_lines = by_auto;
     add_lines(with_lines, lines);
-    tally.lines += expect_lines(with_lines, thread_of(with_lines, written.os_thread_id), written);
+    expect_lines(with_lines, thread_of(with_lines, written.os_thread_id), written, tally.lines);
     ASSERT_FALSE(testing::Test::HasFailure()) << "lines of chain " << i;
 
     tally.thunks += expect_names(automatic.stack);
@@ -267,11 +283,12 @@ void climb(const std::vector<std::string>& options, int chains) {
     ladder.write_line("NEXT");
   }
   EXPECT_EQ(ladder.read_line(), "DONE");
-  std::printf("%d chains, %zu frames, %zu of them nameless thunks of the runtime, %zu lines, %zu runs closed; "
-              "DoStackSnapshot walked %d; auto did not ask the runtime of %d\n",
-              tally.chains, tally.frames, tally.thunks, tally.lines, tally.runs, tally.snapshot_engine,
-              tally.not_asked);
-  EXPECT_GT(tally.lines, 3 * static_cast<std::size_t>(tally.chains));
+  std::printf("%d chains, %zu frames, %zu of them nameless thunks of the runtime, %zu lines (%zu exact), "
+              "%zu runs closed; DoStackSnapshot walked %d; auto did not ask the runtime of %d\n",
+              tally.chains, tally.frames, tally.thunks, tally.lines.compared, tally.lines.exact, tally.runs,
+              tally.snapshot_engine, tally.not_asked);
+  EXPECT_GT(tally.lines.compared, 3 * static_cast<std::size_t>(tally.chains));
+  EXPECT_GE(tally.lines.exact * 100, tally.lines.compared * 98);
   // If every walk were refused, there would be nothing to compare, and the engines would agree.
   EXPECT_GT(tally.snapshot_engine * 2, tally.chains);
   EXPECT_EQ(ladder.wait(20'000), 0u);

@@ -4,6 +4,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/hunt/hunt.h"
+#include "tests/support/win/wine.h"
 #include "walker/model/series.h"
 
 namespace mixwalk {
@@ -115,13 +116,16 @@ TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
 }
 
 // Ctrl-Break is sent to one process group.
+//
+// Folklore: Wine 8 sends no Ctrl-Break (error 6). Wine 10 ends a thread of the program instead of calling the program's
+// handlers: its server sends SIGQUIT, and SIGQUIT ends a thread there. Real case: mixwalk.exe lost its main thread and
+// recorded on. So did a program that does nothing but set a handler and wait.
 TEST_F(ControlC, AsCtrlBreakDoesTheSame) {
+  if (under_wine()) GTEST_SKIP() << "not run: Wine calls no handler for Ctrl-Break";
   Program target("tasks", Hears::no);
   ChildProcess recorder(record({"-p", target.id()}), CREATE_NEW_PROCESS_GROUP);
   ASSERT_TRUE(records());
-  if (!GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, recorder.id())) {
-    GTEST_SKIP() << "this system sends no Ctrl-Break (Wine 8): error " << GetLastError();
-  }
+  ASSERT_TRUE(GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, recorder.id())) << GetLastError();
   EXPECT_EQ(recorder.wait(kEndMs), 0u);
   expect_whole_file();
   expect_next_visit(target);

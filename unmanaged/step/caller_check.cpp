@@ -1,6 +1,7 @@
 #include "unmanaged/step/caller_check.h"
 
 #include "unmanaged/step/call_site.h"
+#include "unmanaged/step/pdata.h"
 
 namespace mixwalk {
 namespace {
@@ -29,6 +30,13 @@ StepFault check_caller(const FoundCaller& found, const StackCopy& stack, LeafSte
   }
   const bool called = leaf.is_code(lookup_ip) && !calls_before(ip, code).empty();
   return called ? StepFault::none : StepFault::no_call;
+}
+
+bool returns_to_start(const Cursor& frame, const ModuleSpan& module, const MemoryReader& code) noexcept {
+  if (frame.kind != AddressKind::return_address) return false;
+  const auto rva = static_cast<std::uint32_t>(frame.registers.rip - module.base);
+  const EntrySearch search = find_entry(code, module, rva);
+  return search.found && search.entry.begin == rva;
 }
 
 }  // namespace mixwalk

@@ -27,4 +27,13 @@ struct FoundCaller {
 StepFault check_caller(const FoundCaller& found, const StackCopy& stack, LeafStep& leaf,
                        const MemoryReader& code) noexcept;
 
+// Whether a frame without unwind data is at the first instruction of a function, as if the call stood before that
+// function. Frozen-safe if `code` is.
+//
+// Folklore: for a GC, the runtime exchanges the return address of the method that a thread runs for the address of
+// OnHijackTripThread. Until the thread returns, only the runtime knows the real one. Real case: hunt.exe expressions
+// under Wine 10, a stack whose frames up to the thread's first ones were left out by a guess. Remedy: a gap. Test:
+// table_unwind_step_test.
+bool returns_to_start(const Cursor& frame, const ModuleSpan& module, const MemoryReader& code) noexcept;
+
 }  // namespace mixwalk

@@ -2,6 +2,8 @@
 
 #include "unmanaged/step/context_restore.h"
 #include "unmanaged/step/epilogue.h"
+#include "unmanaged/step/redirected.h"
+#include "unmanaged/step/saved_rsp.h"
 
 namespace mixwalk {
 namespace {
@@ -58,6 +60,8 @@ StepResult step_by_entry(const UnwindMemory& memory, const ModuleSpan* module, c
     return {StepFault::unreadable_stack};
   }
   rsp += 8;
+  skip_saved_rsp(memory.stack, caller.registers);
+  if (module != nullptr && is_redirected(memory, entry, ip)) caller.kind = AddressKind::instruction_pointer;
   return accept(frame, caller, Trust::unwind_info);
 }
 

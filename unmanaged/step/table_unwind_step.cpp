@@ -1,5 +1,6 @@
 #include "unmanaged/step/table_unwind_step.h"
 
+#include "unmanaged/step/caller_check.h"
 #include "unmanaged/step/entry_step.h"
 #include "unmanaged/step/pdata.h"
 
@@ -26,6 +27,7 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const EntrySearch search = find_entry(code_, *module, rva);
   if (search.fault != StepFault::none) return {search.fault};
   if (!search.found) {
+    if (returns_to_start(frame, *module, code_)) return {StepFault::no_call};
     StepResult stepped{StepFault::no_unwind};
     if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, leaf_code(*module, search, frame.registers.rip));
     stepped.no_unwind_data = true;

@@ -8,6 +8,8 @@
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
 #include "unmanaged/step/interrupted_context.h"
+#include "unmanaged/step/redirected.h"
+#include "unmanaged/step/saved_rsp.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 #include "unmanaged/win/context.h"
@@ -173,6 +175,9 @@ void RtlUnwindStep::unwind(void* call) {
   DWORD64 establisher = 0;
   RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,
                    &establisher, nullptr);
+  Registers caller = registers_of(unwind.context);
+  if (skip_saved_rsp(stack, caller)) set_registers(unwind.context, caller);
+  unwind.machine_frame |= unwind.module != nullptr && is_redirected(memory, known, ip);
   // Folklore: on Windows a machine frame lies below the dispatcher of exceptions. Wine 8 presents the interrupted code
   // as the dispatcher's caller, so its Rip looks like a return address; a Rip of zero (a call through a null pointer)
   // would be the thread's root. Test: lost_frames_test, null_call.
@@ -231,6 +236,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
 
   if (!call.found()) {
     // The runtime's write barriers and thunks are code without unwind data, outside every image.
+    if (module != nullptr && returns_to_start(frame, *module, memory_)) return {StepFault::no_call};
     StepResult stepped{StepFault::no_unwind};
     if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, leaf_code_at(frame.registers.rip));
     stepped.no_unwind_data = true;

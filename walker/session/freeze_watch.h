@@ -35,10 +35,10 @@ class ThreadResumer {
 //
 // The target may write anything into the ledger at any moment. So look() reads each slot once or twice and has no loop
 // that the target can prolong. It resumes at most kMaxThreads threads, each at most kMaxPerThread times (see also
-// set_patched()). Both counts begin anew when our threads in the target have ended, since from then on only mixwalk.exe can resume. It takes a
-// suspension only if it can call ResumeThread afterwards, because a suspension that it does not take is undone by our
-// threads in the target. Only the caller's clock is used, and the time between two looks counts for kLongestGapMs at
-// most (WatchedTime). Not thread-safe.
+// set_patched()). Both counts begin anew when our threads in the target have ended, since from then on only mixwalk.exe
+// can resume. It takes a suspension only if it can call ResumeThread afterwards, because a suspension that it does not
+// take is undone by our threads in the target. Only the caller's clock is used, and the time between two looks counts
+// for kLongestGapMs at most (WatchedTime). Not thread-safe.
 //
 // While the agent lives, two kinds of suspensions are not taken, however long they last:
 // - any, while the process as a whole is suspended. The threads do not run anyway. Of two suspensions one would be that

@@ -53,6 +53,36 @@ void put_simple_prologue(BuiltMemory& image) {
                       1, 0x30});      // push rbx
 }
 
+TEST_F(TableUnwindStepTest, SavedRspBehindTheReturnAddress) {
+  put_simple_prologue(image_);
+  stand_at(kFunction + 0x20, 0x100);
+  stack_.put64(0x130, kStack + 0x140);  // where the function's caller has its Rsp
+  stack_.put64(0x138, kImage + 0x777);
+  EXPECT_EQ(step().fault, StepFault::none);
+  expect_caller(kImage + 0x777, 0x140);
+}
+
+// Any other address of the stack is no such word, so the walk must show what it found.
+TEST_F(TableUnwindStepTest, AnotherAddressOfTheStackInPlaceOfTheReturnAddress) {
+  put_simple_prologue(image_);
+  stand_at(kFunction + 0x20, 0x100);
+  stack_.put64(0x130, kStack + 0x148);
+  stack_.put64(0x138, kImage + 0x777);
+  EXPECT_EQ(step().fault, StepFault::none);
+  expect_caller(kStack + 0x148, 0x138);
+}
+
+// Such an address was put there in place of the real one, which is not known.
+TEST_F(TableUnwindStepTest, ReturnToTheFirstInstructionOfAFunctionHasNoCaller) {
+  put_simple_prologue(image_);
+  for (const LeafRule leaf : {LeafRule::forbidden, LeafRule::allowed}) {
+    stand_at(kFunction, 0x100, AddressKind::return_address);
+    const StepResult stepped = step(leaf);
+    EXPECT_EQ(stepped.fault, StepFault::no_call);
+    EXPECT_FALSE(stepped.no_unwind_data) << "then a caller would be guessed";
+  }
+}
+
 TEST_F(TableUnwindStepTest, BodyUndoesTheWholePrologue) {
   put_simple_prologue(image_);
   stand_at(kFunction + 0x20, 0x100);

@@ -595,6 +595,35 @@ TEST(RealStack, SizeOfAFrameThatLooksLikeAMachineFrame) {
   expect_same_walk(4);
 }
 
+// Like coreclr's OnHijackTripThread: it pushes its caller's Rsp behind the return address, and its unwind data describes
+// neither word.
+extern "C" void with_saved_rsp(void (*function)());
+asm(R"(
+    .seh_proc with_saved_rsp
+    .globl with_saved_rsp
+with_saved_rsp:
+    popq %rax
+    movq %rsp, %rdx
+    pushq %rax
+    pushq %rdx
+    pushq %rbx
+    .seh_pushreg %rbx
+    subq $0x28, %rsp
+    .seh_stackalloc 0x28
+    .seh_endprologue
+    callq *%rcx
+    addq $0x28, %rsp
+    popq %rbx
+    popq %rdx
+    retq
+    .seh_endproc
+)");
+
+TEST(RealStack, SavedRspBehindTheReturnAddress) {
+  with_saved_rsp(&walk_here);
+  expect_same_walk(4);
+}
+
 LONG CALLBACK walk_while_dispatching(EXCEPTION_POINTERS* exception) {
   if (exception->ExceptionRecord->ExceptionCode != EXCEPTION_ILLEGAL_INSTRUCTION) {
     return EXCEPTION_CONTINUE_SEARCH;

@@ -86,8 +86,7 @@ TEST(LiveTarget, ProcessOf32Bits) {
 // One of two libraries is always loaded, and is before the other one or behind it in the loader's list.
 TEST(LiveTarget, ImagesThatComeAndGoHideNoOthers) {
   std::atomic<bool> stop = false;
-  std::thread churn([&stop] {
-    HMODULE first = LoadLibraryW(L"version.dll");
+  std::thread churn([&stop, first = LoadLibraryW(L"version.dll")]() mutable {
     while (!stop) {
       const HMODULE second = LoadLibraryW(L"msimg32.dll");
       FreeLibrary(first);
