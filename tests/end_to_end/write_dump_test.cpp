@@ -250,24 +250,32 @@ TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
   waits.terminate();
 }
 
+// It is ended while the system's writer is at work, or while mixwalk adds the memory.
 TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  const std::string path = temporary_file("write_dump_ended.dmp");
-  {
-    UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
-                                  CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    bool ended_meanwhile = false;
-    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us, {.after_first_piece = [&] {
-      hang.terminate();
-      ended_meanwhile = !hang.running();
-    }});
-    ASSERT_TRUE(writer);
-    ASSERT_TRUE(writer->wait(kEndMs));
-    EXPECT_TRUE(ended_meanwhile);
-    EXPECT_NE(writer->error(), "");
+  for (const bool early : {true, false}) {
+    SCOPED_TRACE(early);
+    ChildProcess hang({fixture("hang.exe")});
+    ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+    const std::string path = temporary_file("write_dump_ended.dmp");
+    {
+      UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                    CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+      bool ended_meanwhile = false;
+      const auto end = [&] {
+        hang.terminate();
+        ended_meanwhile = !hang.running();
+      };
+      auto writer = early ? MinidumpWriter::start(hang.handle(), hang.id(), file.get(), usual_memory_writer(),
+                                                  {.at_first_thread = end})
+                          : MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us,
+                                                  {.after_first_piece = end});
+      ASSERT_TRUE(writer);
+      ASSERT_TRUE(writer->wait(kEndMs));
+      EXPECT_TRUE(ended_meanwhile);
+      EXPECT_NE(writer->error(), "");
+    }
+    remove_file(path);
   }
-  remove_file(path);
 }
 
 }  // namespace

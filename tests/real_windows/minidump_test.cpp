@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -291,6 +292,68 @@ TEST_F(SystemMinidump, StacksFromTheStackPointerToTheBase) {
     EXPECT_LE(thread.stack_begin, thread.registers->rsp());
     EXPECT_EQ(thread.stack_begin + thread.stack_bytes, reinterpret_cast<std::uint64_t>(tib.StackBase));
   }
+}
+
+// MINIDUMP_THREAD_NAME, which the headers of mingw-w64 lack.
+#pragma pack(push, 4)
+struct ThreadName {
+  ULONG32 thread;
+  ULONG64 name;  // offset in the file
+};
+#pragma pack(pop)
+constexpr ULONG kThreadNamesStream = 24;
+
+// The system reads the tables that mixwalk adds if the writer is Wine's.
+TEST(SystemMinidumpReader, FindsTheMemoryAndTheNamesThatMixwalkAdds) {
+  const std::string path = temporary_file("system_minidump_reader.dmp");
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  {
+    const UniqueHandle into(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                                        nullptr, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), into.get(), MemoryBy::us);
+    ASSERT_TRUE(writer) << writer.failure().message;
+    ASSERT_TRUE(writer->wait(kEndMs));
+    ASSERT_EQ(writer->error(), "");
+  }
+  {
+    const MappedFile file(path);
+    const Minidump dump = Minidump::parse(file.bytes());
+    const auto stream_of = [&](ULONG kind, ULONG& bytes) -> const std::byte* {
+      MINIDUMP_DIRECTORY* directory = nullptr;
+      void* stream = nullptr;
+      const BOOL found =
+          MiniDumpReadDumpStream(const_cast<std::byte*>(file.bytes().data()), kind, &directory, &stream, &bytes);
+      return found ? static_cast<const std::byte*>(stream) : nullptr;
+    };
+    ULONG bytes = 0;
+    const auto* const memory = reinterpret_cast<const MINIDUMP_MEMORY64_LIST*>(stream_of(Memory64ListStream, bytes));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(bytes, 16 + memory->NumberOfMemoryRanges * sizeof(MINIDUMP_MEMORY_DESCRIPTOR64));
+    std::uint64_t end = memory->BaseRva;
+    for (ULONG64 i = 0; i < memory->NumberOfMemoryRanges; ++i) end += memory->MemoryRanges[i].DataSize;
+    EXPECT_EQ(end, file.bytes().size());
+    const auto* const names = stream_of(kThreadNamesStream, bytes);
+    ASSERT_NE(names, nullptr);
+    ULONG32 count = 0;
+    std::memcpy(&count, names, sizeof count);
+    ASSERT_EQ(bytes, sizeof count + count * sizeof(ThreadName));
+    std::map<std::uint32_t, std::string> named, expected;
+    for (ULONG32 i = 0; i < count; ++i) {
+      const auto& entry = reinterpret_cast<const ThreadName*>(names + sizeof count)[i];
+      const auto* const text = reinterpret_cast<const MINIDUMP_STRING*>(file.bytes().data() + entry.name);
+      named[entry.thread] = to_utf8({text->Buffer, text->Length / sizeof(wchar_t)});
+    }
+    for (const auto& [id, thread] : live_threads(hang.id())) {
+      if (!thread.name.empty()) expected[id] = thread.name;
+    }
+    EXPECT_EQ(named, expected);
+    EXPECT_GE(named.size(), 10u);
+    EXPECT_EQ(dump.threads().size(), live_threads(hang.id()).size());
+  }
+  remove_file(path);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(kEndMs), 0u);
 }
 
 }  // namespace
