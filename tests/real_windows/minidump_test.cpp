@@ -342,6 +342,7 @@ TEST(SystemMinidumpReader, FindsTheMemoryAndTheNamesThatMixwalkAdds) {
     for (ULONG32 i = 0; i < count; ++i) {
       const auto& entry = reinterpret_cast<const ThreadName*>(names + sizeof count)[i];
       const auto* const text = reinterpret_cast<const MINIDUMP_STRING*>(file.bytes().data() + entry.name);
+      ASSERT_LE(text->Length, 200u);
       named[entry.thread] = to_utf8({text->Buffer, text->Length / sizeof(wchar_t)});
     }
     for (const auto& [id, thread] : live_threads(hang.id())) {
