@@ -18,9 +18,12 @@
 
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
+#include "walker/outside/win/minidump_writer.h"
+#include "walker/outside/win/process_suspension.h"
 
 namespace mixwalk {
 namespace {
@@ -31,11 +34,11 @@ ProgramResult write_dump(const ChildProcess& program, const std::string& path) {
   return run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", path}, 200'000);
 }
 
-// Writes a dump whose only memory is that of the stacks, with a separate program.
-bool write_small_dump(const ChildProcess& program, const std::string& path) {
-  constexpr int kMiniDumpNormal = 0;
-  return run_program({beside("write_minidump.exe"), std::to_string(program.id()), path,
-                      std::to_string(kMiniDumpNormal)}, 200'000).exit_code == 0;
+// Writes a dump with a separate program. The only memory of MiniDumpNormal is that of the stacks, unless the runtime's
+// debugging library adds some.
+bool write_small_dump(const ChildProcess& program, const std::string& path, int type = MiniDumpNormal) {
+  return run_program({beside("write_minidump.exe"), std::to_string(program.id()), path, std::to_string(type)}, 200'000)
+             .exit_code == 0;
 }
 
 Json json_of(const ProgramResult& result) {
@@ -180,8 +183,10 @@ TEST_F(HangDump, LocksAreThoseOfALookFromOutside) {
 }
 
 TEST_F(HangDump, ModulesAreThoseOfTheProcess) {
+  // Folklore: Microsoft's writer passes each module's path to GetLongPathNameW, which takes the letters from the
+  // directory. Real case: the loader's list has C:\windows\system32\SHELL32.dll, and the dump has shell32.dll.
   const auto loaded = [](const Json& module) {
-    return Json({module.at("base"), module.at("path"), module.at("size"), module.at("timestamp")}).dump();
+    return ascii_lower(Json({module.at("base"), module.at("path"), module.at("size"), module.at("timestamp")}).dump());
   };
   std::set<std::string> live;
   for (const Json& module : attached_["modules"]) live.insert(loaded(module));
@@ -261,6 +266,70 @@ TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
     ++same;
   }
   EXPECT_GE(same, 3u);
+}
+
+// Tells the system which debugging library belongs to the runtime of the fixtures, as an installed runtime does. Then
+// Microsoft's MiniDumpWriteDump loads the library, and writes the memory that it names.
+class RegisteredRuntime {
+ public:
+  RegisteredRuntime() {
+    const DWORD zero = 0;
+    written_ = RegSetKeyValueW(HKEY_LOCAL_MACHINE, kKnown, library_.c_str(), REG_DWORD, &zero, sizeof zero) == 0 &&
+               RegSetKeyValueW(HKEY_LOCAL_MACHINE, kAuxiliary, runtime_.c_str(), REG_SZ, library_.c_str(),
+                               static_cast<DWORD>((library_.size() + 1) * sizeof(wchar_t))) == 0;
+  }
+  ~RegisteredRuntime() {
+    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kKnown, library_.c_str());
+    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kAuxiliary, runtime_.c_str());
+  }
+  RegisteredRuntime(const RegisteredRuntime&) = delete;
+  RegisteredRuntime& operator=(const RegisteredRuntime&) = delete;
+  bool written() const { return written_; }
+
+ private:
+  static std::wstring path_of(const char* name) {
+    return std::filesystem::canonical(utf8_path(fixture(name))).make_preferred().native();
+  }
+
+  static constexpr const wchar_t* kKnown = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\KnownManagedDebuggingDlls";
+  static constexpr const wchar_t* kAuxiliary = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\MiniDumpAuxiliaryDlls";
+  const std::wstring runtime_ = path_of("coreclr.dll"), library_ = path_of("mscordaccore.dll");
+  bool written_ = false;
+};
+
+// The runtime's image is not where its file wants it, so the debugging library needs the file's addresses relocated.
+TEST_F(DumpFile, SmallOnesThatTheRuntimeAddedToHaveTheStacksOfAFullOne) {
+  if (usual_memory_writer() == MemoryBy::us) GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump asks no runtime";
+  const RegisteredRuntime registered;
+  if (!registered.written()) GTEST_SKIP() << "not run: needs the rights of an administrator";
+  // As dotnet-dump writes with --type Mini and Heap.
+  constexpr int kMini = MiniDumpWithThreadInfo;
+  constexpr int kHeap = MiniDumpWithPrivateReadWriteMemory | MiniDumpWithDataSegs | MiniDumpWithHandleData |
+                        MiniDumpWithUnloadedModules | MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo |
+                        MiniDumpWithTokenInformation;
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  ProcessSuspension suspension(hang.id());  // all dumps are of one moment
+  ASSERT_EQ(write_dump(hang, path_).exit_code, 0u);
+  const Json full = json_of(read({"-f", "json"}));
+  const auto all = threads_of(full);
+  EXPECT_GE(all.size(), kParked.size());
+  for (const int type : {static_cast<int>(MiniDumpNormal), kMini, kHeap}) {
+    SCOPED_TRACE(type);
+    ASSERT_TRUE(write_small_dump(hang, path_, type));
+    if (type != kHeap) EXPECT_LT(std::filesystem::file_size(utf8_path(path_)), 2'000'000u);
+    const Json small = json_of(read({"-f", "json"}));
+    const auto threads = threads_of(small);
+    ASSERT_EQ(threads.size(), all.size());
+    for (const auto& [id, thread] : all) {
+      SCOPED_TRACE(thread["name"]);
+      EXPECT_EQ(threads.at(id)["whole"], true);
+      EXPECT_EQ(frames_of(small, threads.at(id)), frames_of(full, thread));
+    }
+  }
+  suspension.end();
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
 TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/kept_ledger.h"
 #include "tests/support/win/suspend_counts.h"
-#include "tests/support/win/wine.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump.h"
 #include "unmanaged/minidump/whole_dump.h"
@@ -25,6 +25,7 @@
 #include "walker/outside/win/process_suspension.h"
 #include "walker/outside/win/suspension_ledger.h"
 #include "walker/session/win/thread_list.h"
+#include "walker/session/win/win_error.h"
 
 namespace mixwalk {
 namespace {
@@ -83,10 +84,20 @@ class ListedDump : public WriteDump {
   const KeptLedger ledger_{hang_.id()};
 };
 
+// Whether, within this time, the suspend count of every thread is lower than before.
+bool all_stand_less_often_within(std::uint32_t process_id, const SuspendCounts& before, DWORD milliseconds) {
+  const ULONGLONG end = GetTickCount64() + milliseconds;
+  while (GetTickCount64() < end) {
+    const SuspendCounts now = suspend_counts(process_id);
+    if (std::ranges::all_of(before, [&](const auto& thread) { return now.at(thread.first) < thread.second; })) return true;
+    Sleep(1);
+  }
+  return false;
+}
+
 // The watcher needs this if mixwalk.exe is ended meanwhile. After cancel(), Wine's writer continues, and may have a
-// thread suspended.
+// thread suspended. Microsoft's writer ends, and cancel() waits for that end.
 TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
-  MIXWALK_ONLY_UNDER_WINE("the system's writer asks about its threads when it has suspended them all");
   for (const bool cancel : {false, true}) {
     SCOPED_TRACE(cancel);
     const std::size_t threads = list_threads(hang_.id())->size();
@@ -95,7 +106,8 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
     const UniqueHandle begun(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     const UniqueHandle cancelled(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     UniqueHandle file = create();
-    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.at_first_thread = [&] {
+    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), usual_memory_writer(),
+                                        {.at_first_thread = [&] {
       at_work = ledger_->writer_at_work;
       while_writing = listed();
       SetEvent(begun.get());
@@ -104,14 +116,21 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
     }});
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_EQ(WaitForSingleObject(begun.get(), kEndMs), WAIT_OBJECT_0);
-    if (cancel) writer->cancel();
+    std::thread canceller;
+    if (cancel) {
+      const SuspendCounts before = suspend_counts(hang_.id());
+      canceller = std::thread([&] { writer->cancel(); });
+      EXPECT_TRUE(all_stand_less_often_within(hang_.id(), before, kEndMs));
+    }
     SetEvent(cancelled.get());
-    ASSERT_TRUE(writer->wait(kEndMs));
+    EXPECT_TRUE(writer->wait(kEndMs));
+    if (canceller.joinable()) canceller.join();
     EXPECT_TRUE(at_work);
     EXPECT_EQ(while_writing, threads);
     EXPECT_EQ(after_cancel, threads);
     EXPECT_FALSE(ledger_->writer_at_work);
     EXPECT_EQ(listed(), 0u);
+    EXPECT_EQ(writer->error(), cancel ? error_text(ERROR_CANCELLED) : "");
   }
 }
 
@@ -231,24 +250,32 @@ TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
   waits.terminate();
 }
 
+// It is ended while the system's writer is at work, or while mixwalk adds the memory.
 TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  const std::string path = temporary_file("write_dump_ended.dmp");
-  {
-    UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
-                                  CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    bool ended_meanwhile = false;
-    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us, {.after_first_piece = [&] {
-      hang.terminate();
-      ended_meanwhile = !hang.running();
-    }});
-    ASSERT_TRUE(writer);
-    ASSERT_TRUE(writer->wait(kEndMs));
-    EXPECT_TRUE(ended_meanwhile);
-    EXPECT_NE(writer->error(), "");
+  for (const bool early : {true, false}) {
+    SCOPED_TRACE(early);
+    ChildProcess hang({fixture("hang.exe")});
+    ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+    const std::string path = temporary_file("write_dump_ended.dmp");
+    {
+      UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                    CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+      bool ended_meanwhile = false;
+      const auto end = [&] {
+        hang.terminate();
+        ended_meanwhile = !hang.running();
+      };
+      auto writer = early ? MinidumpWriter::start(hang.handle(), hang.id(), file.get(), usual_memory_writer(),
+                                                  {.at_first_thread = end})
+                          : MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us,
+                                                  {.after_first_piece = end});
+      ASSERT_TRUE(writer);
+      ASSERT_TRUE(writer->wait(kEndMs));
+      EXPECT_TRUE(ended_meanwhile);
+      EXPECT_NE(writer->error(), "");
+    }
+    remove_file(path);
   }
-  remove_file(path);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "symbols/pe_exports.h"
+#include "unmanaged/image/relocations.h"
 
 namespace {
 
@@ -45,6 +46,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto whole = image.bytes_at(section.rva, section.file_bytes);
     check(!whole || whole->size() <= size);
     ask(section.rva);
+  }
+  // Any bytes as a table of relocations: they change bytes of the file, and no others.
+  std::vector<std::byte> moved(bytes.begin(), bytes.end());
+  const PeImage to_move = PeImage::parse(moved);
+  for (const PeSection& section : to_move.sections()) {
+    relocate(moved, to_move, {section.rva, section.file_bytes}, to_move.preferred_base() + 0x1'0000);
   }
   return 0;
 }

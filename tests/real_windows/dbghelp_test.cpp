@@ -5,8 +5,11 @@
 #include <windows.h>
 // windows.h must come first:
 #include <dbghelp.h>
+#include <psapi.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,8 +40,10 @@ class SystemDbgHelp {
   explicit SystemDbgHelp(DWORD id)
       : process_(OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, id)) {
     SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_FAIL_CRITICAL_ERRORS | SYMOPT_UNDNAME);
-    // The search path is given here, because if _NT_SYMBOL_PATH names a server, that server would be asked.
-    ready_ = SymInitializeW(process_.get(), L".", TRUE);
+    // The search path is given here, because if _NT_SYMBOL_PATH names a server, that server would be asked. Folklore:
+    // Microsoft's SymInitialize(…, TRUE) fails under Wine 8 with error ERROR_CODE. Remedy: each module is named to it.
+    ready_ = SymInitializeW(process_.get(), L".", FALSE);
+    if (ready_) load_modules();
   }
   ~SystemDbgHelp() {
     if (ready_) SymCleanup(process_.get());
@@ -86,6 +91,23 @@ class SystemDbgHelp {
   }
 
  private:
+  void load_modules() {
+    std::vector<HMODULE> modules(1024);
+    DWORD bytes = 0;
+    if (!EnumProcessModules(process_.get(), modules.data(), static_cast<DWORD>(modules.size() * sizeof(HMODULE)), &bytes)) return;
+    modules.resize(std::min<std::size_t>(modules.size(), bytes / sizeof(HMODULE)));
+    for (const HMODULE module : modules) {
+      wchar_t path[32768];
+      MODULEINFO info{};
+      if (!GetModuleFileNameExW(process_.get(), module, path, std::size(path)) ||
+          !GetModuleInformation(process_.get(), module, &info, sizeof info)) {
+        continue;
+      }
+      SymLoadModuleExW(process_.get(), nullptr, path, nullptr, reinterpret_cast<DWORD64>(info.lpBaseOfDll),
+                       info.SizeOfImage, nullptr, 0);
+    }
+  }
+
   UniqueHandle process_;
   bool ready_ = false;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "unmanaged/image/image_headers.h"
+#include "unmanaged/image/relocations.h"
 
 namespace mixwalk {
 namespace {
@@ -51,13 +52,14 @@ std::size_t ImageBackedMemory::read_up_to(std::uint64_t address, void* into, std
 }
 
 // Returns null if the bytes are not an x64 image.
-std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<std::byte> bytes) {
+std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<std::byte> bytes, std::uint64_t base) {
   auto file = std::make_unique<File>();
   file->bytes = std::move(bytes);
   file->image = PeImage::parse(file->bytes);
   const FileBytes headers_at(file->bytes);
   const auto headers = ImageHeaders::read(headers_at, 0);
   if (file->image.error() != PeError::none || !headers) return nullptr;
+  relocate(file->bytes, file->image, headers->directory(kRelocationTable), base);
   const auto add = [&](std::uint32_t rva, std::uint32_t count) {
     file->unknown.push_back({rva, rva + std::min(count, UINT32_MAX - rva)});
   };
@@ -77,7 +79,7 @@ std::size_t ImageBackedMemory::read_file(std::uint64_t address, std::byte* into,
   if (address - module.base >= module.size) return 0;
   const auto [at, fresh] = files_.try_emplace(module.base);
   if (fresh) {
-    if (auto found = disk_.image(module)) at->second = parse(std::move(*found));
+    if (auto found = disk_.image(module)) at->second = parse(std::move(*found), module.base);
   }
   if (at->second == nullptr) return 0;
   const File& file = *at->second;

@@ -16,9 +16,9 @@
 namespace mixwalk {
 
 // A target's memory. If it lacks a part of an image, the image's file on this machine is read instead. So a dump
-// without the images' code can be walked as far as the files exist. A file's headers, code and constants are used, but
-// not the addresses of its imports, because the loader writes these. The file's content is not relocated. All arguments
-// must outlive this object. Not frozen-safe (a file is read when it is first needed); one thread at a time.
+// without the images' code can be walked as far as the files exist. A file's headers, code and constants are used,
+// relocated, but not the addresses of its imports, because the loader writes these. All arguments must outlive this
+// object. Not frozen-safe (a file is read when it is first needed); one thread at a time.
 class ImageBackedMemory final : public MemoryReader {
  public:
   // `modules`: sorted by base, disjoint.
@@ -36,7 +36,7 @@ class ImageBackedMemory final : public MemoryReader {
     PeImage image;
     std::vector<CodeRange> unknown;  // RVAs of data that the loader or the program fills in
   };
-  static std::unique_ptr<File> parse(std::vector<std::byte> bytes);
+  static std::unique_ptr<File> parse(std::vector<std::byte> bytes, std::uint64_t base);
   // Reads as many of the bytes as are contiguous in the file.
   std::size_t read_file(std::uint64_t address, std::byte* into, std::size_t bytes) const;
 

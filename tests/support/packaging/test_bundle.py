@@ -15,12 +15,15 @@ import notices
 
 OBJCOPY = "x86_64-w64-mingw32-objcopy"
 RUNNER = "tests/support/win/bundle/run-tests.cmd"
-# Tests that run no program of Windows: {name: why}. A new one of these must be named here.
+BY_THE_SYSTEM = "runs cases of another test once more, with Microsoft's dbghelp.dll, which Windows has"
+# Tests that run no program of Windows, or run it only under Wine: {name: why}. A new one of these must be named here.
 NOT_FOR_WINDOWS = {
     "frozen_imports": "looks at the archives of the build",
     "no_winpthreads": "looks at the symbols of the build's mixwalk.dll, with a program of the compiler's",
     "notices": "looks at the map of the linker",
     "signing": "signs programs of the build, with a program of Linux",
+    "dbghelp_dump_file": BY_THE_SYSTEM, "dbghelp_real_windows": BY_THE_SYSTEM,
+    "dbghelp_three_ways": BY_THE_SYSTEM, "dbghelp_write_dump": BY_THE_SYSTEM,
 }
 # Programs of the build that no test starts.
 NOT_OF_TESTS = {"big_recording.exe", "dbghelp_names.exe", "pdb_names.exe"}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,16 @@ Dbghelp load_dbghelp() noexcept {
   const auto find = [&](const char* name) { return reinterpret_cast<void*>(GetProcAddress(library, name)); };
   return {reinterpret_cast<decltype(Dbghelp::initialise)>(find("SymInitializeW")),
           reinterpret_cast<decltype(Dbghelp::write)>(find("MiniDumpWriteDump"))};
+}
+
+// Whether the function is in a DLL of Wine. Wine has these words behind the DOS header of each of its DLLs. Under Wine,
+// Microsoft's dbghelp.dll may be installed, and its MiniDumpWriteDump is in dbgcore.dll.
+bool is_of_wine(const void* function) noexcept {
+  constexpr char kWords[] = "Wine builtin DLL";
+  HMODULE library = nullptr;
+  return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                            static_cast<const wchar_t*>(function), &library) &&
+         std::memcmp(reinterpret_cast<const IMAGE_DOS_HEADER*>(library) + 1, kWords, sizeof kWords - 1) == 0;
 }
 
 // The writer trusts the limits of a thread's stack in its TEB. Folklore: Wine 8's writer reads 1 KiB at a time, even if
@@ -151,8 +162,8 @@ DWORD WINAPI MinidumpWriter::run(void* param) noexcept {
 }
 
 MemoryBy usual_memory_writer() noexcept {
-  const bool wine = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
-  return wine ? MemoryBy::us : MemoryBy::system;
+  const Dbghelp dbghelp = load_dbghelp();
+  return dbghelp && is_of_wine(reinterpret_cast<const void*>(dbghelp.write)) ? MemoryBy::us : MemoryBy::system;
 }
 
 MinidumpWriter::MinidumpWriter(std::shared_ptr<Job> job, UniqueHandle thread)

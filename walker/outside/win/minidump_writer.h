@@ -17,11 +17,12 @@ enum class MemoryBy {
   system,  // MiniDumpWriteDump
   us,      // append_memory, used with Wine's MiniDumpWriteDump, which works in steps of 1 KiB
 };
+// Returns `us` if the system's MiniDumpWriteDump is Wine's. Under Wine it may also be Microsoft's.
 MemoryBy usual_memory_writer() noexcept;
 
 // For tests. The thread that writes calls these functions.
 struct WriterHooks {
-  std::function<void()> at_first_thread = {};    // the system's writer asks about the first thread, under Wine
+  std::function<void()> at_first_thread = {};    // the system's writer asks what to write of the first thread
   std::function<void()> after_first_piece = {};  // the first memory is in the file; only with MemoryBy::us
 };
 
