@@ -105,7 +105,7 @@ TEST(WorkerQuestions, ProgramThatIsNoWorker) {
   auto wrong = settings("dac_lies.dll");
   wrong.program = L"C:\\no\\such\\program.exe";
   WorkerQuestions questions(wrong);
-  EXPECT_TRUE(questions.obstacle().starts_with("cannot start the worker: process: ")) << questions.obstacle();
+  EXPECT_TRUE(questions.obstacle().starts_with("cannot start the worker: ")) << questions.obstacle();
   expect_no_answers(questions);
 }
 
