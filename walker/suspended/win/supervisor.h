@@ -109,8 +109,8 @@ class Supervisor {
   // and from walking first to leaving: DoStackSnapshot is to end itself, and resume the thread.
   // checking and resuming belong to the supervisor; all other threads wait until they are over.
   enum class Phase : std::uint64_t { idle, frozen, walking, checking, resuming, leaving, overdue };
-  // How often the supervisor looks, unless the deadline comes earlier. A freeze in which DoStackSnapshot waits ends some
-  // looks after its deadline (kSteadyLooks).
+  // How often the supervisor looks, unless the deadline comes earlier. A freeze in which DoStackSnapshot waits ends
+  // some looks after its deadline (kSteadyLooks).
   static constexpr std::uint64_t kPollNs = 10'000'000;
   // How much longer than the deadline a thread may stay frozen if DoStackSnapshot has been called and has not suspended
   // the thread yet, by the time that the supervisor has watched this freeze. Until then DoStackSnapshot waits for

@@ -15,8 +15,8 @@ constexpr std::uint64_t kLongestGapNs = 10'000'000;
 
 // If mixwalk.exe has given the suspension back, none of ours is left: mixwalk.exe takes a suspension that has not
 // happened yet only if the program has stopped this thread for good (FreezeWatch). The thread's count says nothing
-// here, because the program may have suspended the thread meanwhile. (Test: SupervisorTest, GivenBackAfterItHadHappened,
-// and SuspendedByTheProgramAfterItWasGivenBack.)
+// here, because the program may have suspended the thread meanwhile. (Tests: SupervisorTest,
+// GivenBackAfterItHadHappened and SuspendedByTheProgramAfterItWasGivenBack.)
 bool WindowsFreeze::suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept {
   before_ = before;
   if (LedgerFreeze::suspended()) return true;

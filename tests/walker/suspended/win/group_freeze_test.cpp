@@ -66,7 +66,9 @@ class GroupFreezeTest : public ::testing::Test {
   }
 
   GroupFreeze& group() { return supervisor_.group(); }
-  void look_after(DWORD milliseconds) { supervisor_.look(TickClock().now_ns() + std::uint64_t{milliseconds} * 1'000'000); }
+  void look_after(DWORD milliseconds) {
+    supervisor_.look(TickClock().now_ns() + std::uint64_t{milliseconds} * 1'000'000);
+  }
   void suspend_all() {
     group().begin();
     for (std::size_t i = 0; i < kThreads; ++i) ASSERT_EQ(group().suspend(i), Suspend::done);
@@ -222,7 +224,7 @@ TEST_F(GroupFreezeTest, ASupervisorThatFallsSilentWhileItResumes) {
   group().end();
 }
 
-// The supervisor's thread lives, and has not returned from its ResumeThread for seconds. It has resumed the first thread,
+// The supervisor's thread lives, and has not returned from its ResumeThread for seconds. It has resumed the thread,
 // which the program suspends meanwhile.
 TEST(GroupThreadTest, ALateSupervisorIsLeftToItsWork) {
   g_resumes = 0;

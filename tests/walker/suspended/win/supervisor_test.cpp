@@ -73,7 +73,9 @@ class SupervisorTest : public ::testing::Test {
     ASSERT_TRUE(supervisor_.begin(thread_.get(), 0));
   }
   // Looks as the supervising thread does, this long after the freeze began.
-  void look_after(DWORD milliseconds) { supervisor_.look(TickClock().now_ns() + std::uint64_t{milliseconds} * 1'000'000); }
+  void look_after(DWORD milliseconds) {
+    supervisor_.look(TickClock().now_ns() + std::uint64_t{milliseconds} * 1'000'000);
+  }
   void look_for_ever() {
     for (DWORD milliseconds = kDeadlineMs; milliseconds <= kForEverMs; milliseconds += kPeriodMs) {
       look_after(milliseconds);
