@@ -21,8 +21,8 @@ constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
 // The limit for ranges of code around one address. There is one, or a few.
 constexpr ULONG32 kMaxIlOffsets = 16;
-// The limit for entries of one method's map. A map has a few entries for each line.
-constexpr ULONG32 kMaxIlEntries = 1 << 16;
+// How far code that corresponds to IL is looked for. Optimised code has up to some hundred bytes that do not.
+constexpr std::uint64_t kMaxBytesBefore = 1024;
 // The size of the smallest object. There is always room for one after the memory that a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
 // The limit for fields. System.Threading.Lock has some ten, static ones included.
@@ -330,41 +330,29 @@ std::vector<std::optional<ClrLock>> DacLibrary::lock_objects(std::span<const std
   return locks;
 }
 
+// Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of any
+// code. Real case: code of tier 1 under Wine 10, in which the return address of a call corresponds to no IL. Remedy: for
+// the code before such code, the addresses below are asked for, one by one. Test: three_ways_test.
 std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCode& code) {
   std::uint64_t enumeration = 0;
   if (process_->StartEnumMethodInstancesByAddress(ip, nullptr, &enumeration) != S_OK) return std::nullopt;
   ComPointer<dac::IClrMethodInstance> method;
   const HRESULT found = process_->EnumMethodInstanceByAddress(&enumeration, method.put());
   process_->EndEnumMethodInstancesByAddress(enumeration);
-  std::array<ULONG32, kMaxIlOffsets> offsets{};
-  ULONG32 count = 0;
   if (found != S_OK || !method) return std::nullopt;
-  if (FAILED(method->GetILOffsetsByAddress(ip, kMaxIlOffsets, &count, offsets.data()))) count = 0;
-  // The ranges around one address, as a map of these ranges. The last one begins last.
-  std::array<IlToNative, kMaxIlOffsets> map;
-  const std::size_t ranges = std::min(count, kMaxIlOffsets);
-  for (std::size_t i = 0; i < ranges; ++i) map[i] = {offsets[i], 0, 1};
-  const auto offset = il_offset_at(std::span(map).first(ranges), 0);
-  return offset ? offset : il_offset_before(*method.get(), ip, code);
-}
-
-std::optional<std::uint32_t> DacLibrary::il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip,
-                                                         const ClrCode& code) {
-  ULONG32 count = 0;
-  if (FAILED(method.GetILAddressMap(0, &count, nullptr)) || count == 0) return std::nullopt;
-  std::vector<dac::IlAddressMap> entries(std::min(count, kMaxIlEntries));
-  const auto room = static_cast<ULONG32>(entries.size());
-  if (FAILED(method.GetILAddressMap(room, &count, entries.data()))) return std::nullopt;
-  entries.resize(std::min(count, room));
-  std::vector<IlToNative> map;
-  for (const dac::IlAddressMap& entry : entries) {
-    // Otherwise it is the map of another version of the code.
-    if (entry.begin - code.start >= code.hot_bytes) return std::nullopt;
-    map.push_back({entry.il_offset, static_cast<std::uint32_t>(entry.begin - code.start),
-                   static_cast<std::uint32_t>(std::min(entry.end - code.start, code.hot_bytes))});
+  const std::uint64_t most = std::min(ip - std::min(ip, code.start), kMaxBytesBefore);
+  for (std::uint64_t before = 0; before <= most; ++before) {
+    std::array<ULONG32, kMaxIlOffsets> offsets{};
+    ULONG32 count = 0;
+    if (FAILED(method->GetILOffsetsByAddress(ip - before, kMaxIlOffsets, &count, offsets.data()))) count = 0;
+    // The ranges around the address, as a map of these ranges. The last one begins last.
+    std::vector<IlToNative> map;
+    for (const ULONG32 offset : std::span(offsets).first(std::min(count, kMaxIlOffsets))) {
+      if (before == 0 || offset < IlToNative::kSpecial) map.push_back({offset, 0, 1});
+    }
+    if (const auto offset = il_offset_at(map, 0)) return offset;
   }
-  if (ip - code.start >= code.hot_bytes) return std::nullopt;
-  return il_offset_at(map, static_cast<std::uint32_t>(ip - code.start));
+  return std::nullopt;
 }
 
 const Assembly* DacLibrary::assembly_of(std::uint64_t module) {
