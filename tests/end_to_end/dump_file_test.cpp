@@ -303,7 +303,9 @@ class RegisteredRuntime {
 
 // The runtime's image is not where its file wants it, so the debugging library needs the file's addresses relocated.
 TEST_F(DumpFile, SmallOnesThatTheRuntimeAddedToHaveTheStacksOfAFullOne) {
-  if (usual_memory_writer() == MemoryBy::us) GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump asks no runtime";
+  if (usual_memory_writer() == MemoryBy::us) {
+    GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump asks no runtime (dbghelp_dump_file)";
+  }
   std::optional<RegisteredRuntime> registered;
   if (under_wine()) ASSERT_TRUE(registered.emplace().written());
   // As dotnet-dump writes with --type Mini and Heap.

@@ -189,7 +189,7 @@ class SystemMinidump : public testing::Test {
     remove_file(path_);
   }
   void SetUp() override {
-    if (!hang_) GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump writes few of the lists";
+    if (!hang_) GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump writes few of the lists (dbghelp_real_windows)";
     ASSERT_TRUE(dump_);
   }
 
