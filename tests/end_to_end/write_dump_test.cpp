@@ -89,7 +89,8 @@ bool all_stand_less_often_within(std::uint32_t process_id, const SuspendCounts& 
   const ULONGLONG end = GetTickCount64() + milliseconds;
   while (GetTickCount64() < end) {
     const SuspendCounts now = suspend_counts(process_id);
-    if (std::ranges::all_of(before, [&](const auto& thread) { return now.at(thread.first) < thread.second; })) return true;
+    const auto is_less = [&](const auto& thread) { return now.at(thread.first) < thread.second; };
+    if (std::ranges::all_of(before, is_less)) return true;
     Sleep(1);
   }
   return false;

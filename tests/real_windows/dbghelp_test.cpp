@@ -41,7 +41,8 @@ class SystemDbgHelp {
       : process_(OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, id)) {
     SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_FAIL_CRITICAL_ERRORS | SYMOPT_UNDNAME);
     // The search path is given here, because if _NT_SYMBOL_PATH names a server, that server would be asked. Folklore:
-    // Microsoft's SymInitialize(…, TRUE) fails under Wine 8 with error ERROR_CODE. Remedy: each module is named to it.
+    // Microsoft's SymInitialize(…, TRUE) fails under Wine 8, without an error code. Remedy: SymInitialize loads no
+    // module, and each module is loaded by its path.
     ready_ = SymInitializeW(process_.get(), L".", FALSE);
     if (ready_) load_modules();
   }
@@ -94,7 +95,10 @@ class SystemDbgHelp {
   void load_modules() {
     std::vector<HMODULE> modules(1024);
     DWORD bytes = 0;
-    if (!EnumProcessModules(process_.get(), modules.data(), static_cast<DWORD>(modules.size() * sizeof(HMODULE)), &bytes)) return;
+    if (!EnumProcessModules(process_.get(), modules.data(), static_cast<DWORD>(modules.size() * sizeof(HMODULE)),
+                            &bytes)) {
+      return;
+    }
     modules.resize(std::min<std::size_t>(modules.size(), bytes / sizeof(HMODULE)));
     for (const HMODULE module : modules) {
       wchar_t path[32768];

@@ -51,7 +51,8 @@ struct ThreadFacts {
 };
 void PrintTo(const ThreadFacts& facts, std::ostream* out) {
   *out << '"' << facts.name << "\" TEB " << std::hex << facts.teb << " start " << facts.start_address << std::dec
-       << " created " << facts.create_time << std::hex << " rip " << facts.registers.rip << " rsp " << facts.registers.rsp() << std::dec;
+       << " created " << facts.create_time << std::hex << " rip " << facts.registers.rip << " rsp "
+       << facts.registers.rsp() << std::dec;
 }
 using Threads = std::map<std::uint32_t, ThreadFacts>;
 
@@ -188,7 +189,7 @@ class SystemMinidump : public testing::Test {
     remove_file(path_);
   }
   void SetUp() override {
-    if (!hang_) GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump writes few of the lists";
+    if (!hang_) GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump writes few of the lists (dbghelp_real_windows)";
     ASSERT_TRUE(dump_);
   }
 
@@ -265,7 +266,9 @@ TEST_F(SystemMinidump, AllMemoryThatCanBeRead) {
   const DumpMemory dumped(*dump_);
   const ProcessMemory live(hang_->handle());
   const auto has_teb = [&](std::uint64_t begin) {
-    return std::ranges::any_of(threads_, [&](const auto& thread) { return thread.second.teb / kPieceBytes == begin / kPieceBytes; });
+    return std::ranges::any_of(threads_, [&](const auto& thread) {
+      return thread.second.teb / kPieceBytes == begin / kPieceBytes;
+    });
   };
   std::size_t same = 0, changed = 0;
   for (const auto& [begin, before] : memory_) {
