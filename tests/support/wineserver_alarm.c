@@ -7,7 +7,7 @@
 // ever; or the stop that came late was passed on, and the whole process stood until SIGCONT. Two threads that suspend,
 // read and resume a third one, without mixwalk, hung or failed in 8 of 12 runs with such stalls, and in none with this
 // library. hunt_test hung in "moved-threads" during a whole run on a busy machine. Remedy: the alarm comes after 10
-// minutes. Tests: wine_server, stalled_control.
+// minutes. Tests: wine_server, stalled.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -20,6 +20,7 @@ NOT_FOR_WINDOWS = {
     "frozen_imports": "looks at the archives of the build",
     "no_winpthreads": "looks at the symbols of the build's mixwalk.dll, with a program of the compiler's",
     "notices": "looks at the map of the linker",
+    "stalled": "stops threads by the freezer of Linux",
 }
 # Programs of the build that no test starts.
 NOT_OF_TESTS = {"big_recording.exe", "dbghelp_names.exe", "pdb_names.exe"}
