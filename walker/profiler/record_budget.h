@@ -46,7 +46,7 @@ class RecordBudget {
     const double taken = static_cast<double>(cpu_ns - cpu_ns_) / processors_ +
                          static_cast<double>(frozen_ns_) / width;
     const double needed = taken / rounds / share_;
-    // A thread's CPU time comes in ticks of 10 to 16 ms, so one reading alone is not exact.
+    // A thread's CPU time may come in ticks of 10 to 16 ms (ThreadCpuClock), so one reading alone is not exact.
     needed_ns_ = measured_ ? (needed_ns_ + needed) / 2 : needed;
     measured_ = true;
     const double period = std::clamp(needed_ns_, static_cast<double>(wanted_ns_),

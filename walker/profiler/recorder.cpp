@@ -31,25 +31,13 @@ constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 constexpr std::uint64_t kFindThreadsShare = 10;
 constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
 
-// In 100 ns.
-std::uint64_t ticks_of(const FILETIME& time) {
-  return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
-}
-
-// The CPU time of a thread, in nanoseconds. Nothing has to be frozen to read it.
-std::uint64_t cpu_time(HANDLE thread) {
-  FILETIME unused, kernel, user;
-  if (!GetThreadTimes(thread, &unused, &unused, &kernel, &user)) return 0;
-  return (ticks_of(kernel) + ticks_of(user)) * 100;
-}
-
 // std::chrono is not used, because its clock is that of winpthreads. This DLL must not use winpthreads
 // (no_winpthreads).
 std::uint64_t unix_time_ms() {
   constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   FILETIME now;
   GetSystemTimeAsFileTime(&now);
-  return (ticks_of(now) - kUnixEpoch) / 10'000;
+  return ((std::uint64_t{now.dwHighDateTime} << 32 | now.dwLowDateTime) - kUnixEpoch) / 10'000;
 }
 
 }  // namespace
@@ -148,8 +136,9 @@ bool Recorder::record(const RecordRequest& request) {
 }
 
 // The CPU time of the two threads that do the work: this one and the writer.
-std::uint64_t Recorder::own_cpu_time() const {
-  return cpu_time(GetCurrentThread()) + cpu_time(writer_handle_);
+std::uint64_t Recorder::own_cpu_time() noexcept {
+  own_cpu_ns_ += cpu_clock_.since(GetCurrentThread(), own_cpu_) + cpu_clock_.since(writer_handle_, writer_cpu_);
+  return own_cpu_ns_;
 }
 
 void Recorder::keep_budget(std::uint64_t now) {
@@ -163,7 +152,9 @@ bool Recorder::record_periods() {
   PreciseWait pace;
   budget_.emplace(request_.budget / double{kMaxBudget}, GetActiveProcessorCount(ALL_PROCESSOR_GROUPS),
                   request_.period_ns);
-  budget_->begin(start_ns_, own_cpu_time());
+  own_cpu_ = cpu_clock_.mark(GetCurrentThread());
+  writer_cpu_ = cpu_clock_.mark(writer_handle_);
+  budget_->begin(start_ns_, own_cpu_ns_);
   while (true) {
     const std::uint64_t before = clock_.now_ns();
     if (pace.wait(stop_.get(), next > before ? next - before : 0) != WAIT_TIMEOUT) return true;
@@ -387,8 +378,7 @@ void Recorder::choose_due(std::uint64_t value) {
   for (const auto& [os_id, followed] : threads_) {
     Due due{os_id, followed.get(), value};
     if (request_.event == SampleEvent::cpu) {
-      const std::uint64_t cpu = cpu_time(followed->thread.handle());
-      due.sample_value = cpu - std::exchange(followed->cpu, cpu);
+      due.sample_value = cpu_clock_.since(followed->thread.handle(), followed->cpu);
       if (due.sample_value == 0) continue;
     }
     due_.push_back(due);
@@ -505,7 +495,7 @@ void Recorder::find_threads() {
     followed->description = thread_description(followed->thread.handle());
     if (!is_wanted(id, followed->description, sampler_.managed_name(id))) continue;
     // CPU time that the thread used before does not belong to this recording.
-    followed->cpu = cpu_time(followed->thread.handle());
+    followed->cpu = cpu_clock_.mark(followed->thread.handle());
     threads_.emplace(id, std::move(followed));
   }
 }

@@ -23,6 +23,7 @@
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/record_budget.h"
 #include "walker/profiler/sampler.h"
+#include "walker/profiler/thread_cpu_clock.h"
 #include "walker/store/recording_writer.h"
 
 namespace mixwalk {
@@ -49,7 +50,7 @@ class Recorder {
     explicit Followed(Supervisor& supervisor) : thread(supervisor) {}
     WindowsThread thread;
     std::string description;
-    std::uint64_t cpu = 0;  // cpu_time() at its last sample
+    CpuMark cpu;            // at its last sample
     Sampler::Last last;     // where the thread was at its last sample
     std::uint32_t stack = Recording::kNone;  // the node of its last stack
     Completeness completeness = Completeness::partial;  // of the last stack
@@ -104,7 +105,7 @@ class Recorder {
   bool sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group = nullptr);
   bool may_freeze();
   bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
-  std::uint64_t own_cpu_time() const;
+  std::uint64_t own_cpu_time() noexcept;
   void keep_budget(std::uint64_t now);  // `now`: the time of clock_
   void find_threads();
   bool is_wanted(std::uint32_t os_id, const std::string& description,
@@ -137,6 +138,10 @@ class Recorder {
   GroupSize group_size_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
   std::optional<RecordBudget> budget_;
+  CpuCounters cpu_counters_;
+  ThreadCpuClock cpu_clock_{cpu_counters_};
+  CpuMark own_cpu_, writer_cpu_;
+  std::uint64_t own_cpu_ns_ = 0;  // of both threads, since the marks were set first
   HANDLE writer_handle_ = nullptr;  // as long as record() runs
   std::uint64_t find_threads_ns_ = 0;  // when threads are looked for next
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample

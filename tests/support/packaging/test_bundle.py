@@ -24,6 +24,7 @@ NOT_FOR_WINDOWS = {
     "signing": "signs programs of the build, with a program of Linux",
     "dbghelp_dump_file": BY_THE_SYSTEM, "dbghelp_real_windows": BY_THE_SYSTEM,
     "dbghelp_three_ways": BY_THE_SYSTEM, "dbghelp_write_dump": BY_THE_SYSTEM,
+    "stalled": "stops threads by the freezer of Linux",
 }
 # Programs of the build that no test starts.
 NOT_OF_TESTS = {"big_recording.exe", "dbghelp_names.exe", "pdb_names.exe"}
