@@ -1,5 +1,5 @@
-// Tests the process while a dump file of it is written: it is suspended and runs again, Ctrl-C, both ways to write the
-// memory.
+// Tests a process that is not cloned while a dump file of it is written: it is suspended and runs again, Ctrl-C, both
+// ways to write the memory.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -64,7 +64,7 @@ TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
 
 TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
   UniqueHandle file = create();
-  auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us);
+  auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.snapshots = {}});
   ASSERT_TRUE(writer) << writer.failure().message;
   EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
   writer->cancel();
@@ -95,13 +95,15 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
     const UniqueHandle begun(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     const UniqueHandle cancelled(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     UniqueHandle file = create();
-    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.at_first_thread = [&] {
+    const auto at_first_thread = [&] {
       at_work = ledger_->writer_at_work;
       while_writing = listed();
       SetEvent(begun.get());
       WaitForSingleObject(cancelled.get(), kEndMs);
       after_cancel = listed();
-    }});
+    };
+    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us,
+                                        {.at_first_thread = at_first_thread, .snapshots = {}});
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_EQ(WaitForSingleObject(begun.get(), kEndMs), WAIT_OBJECT_0);
     if (cancel) writer->cancel();
@@ -176,7 +178,7 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
     const std::string path = temporary_file("write_dump_cmd.dmp");
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), memory);
+    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), memory, {.snapshots = {}});
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_TRUE(writer->wait(200'000));
     EXPECT_EQ(writer->error(), "");
@@ -223,7 +225,7 @@ TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
   {
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get());
+    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), usual_memory_writer(), {.snapshots = {}});
     ASSERT_TRUE(writer);
     EXPECT_TRUE(writer->wait(kEndMs));
   }
@@ -239,10 +241,12 @@ TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
     bool ended_meanwhile = false;
-    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us, {.after_first_piece = [&] {
+    const auto after_first_piece = [&] {
       hang.terminate();
       ended_meanwhile = !hang.running();
-    }});
+    };
+    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us,
+                                        {.after_first_piece = after_first_piece, .snapshots = {}});
     ASSERT_TRUE(writer);
     ASSERT_TRUE(writer->wait(kEndMs));
     EXPECT_TRUE(ended_meanwhile);
