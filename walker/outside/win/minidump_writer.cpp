@@ -154,7 +154,8 @@ void MinidumpWriter::Job::prepare() {
     return;
   }
   original = open_process(ProcessSnapshot::kRights, process_id);
-  why_no_clone = original ? no_room_for_clone(process, hooks.snapshots) : last_error();
+  why_no_clone = original ? no_room_for_clone(process, hooks.snapshots)
+                          : "mixwalk has no right to clone it: " + last_error();
 }
 
 // The names of the suspended threads.
