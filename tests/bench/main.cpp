@@ -1,7 +1,9 @@
 // Measures what mixwalk costs, in one run with its peers and the floor: tests/bench/run.
-// usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput dump-files
+// usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput
+//                                          dump-files written-dumps
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -14,7 +16,9 @@ int main(int count, char** arguments) {
       {"frozen", show_frozen_times},   {"scaling", show_scaling},
       {"symbols", show_symbolising},   {"phases", show_record_phases},
       {"throughput", show_throughput}, {"dump-files", show_dump_files},
+      {"written-dumps", show_written_dumps},
   };
+  if (count == 3 && std::strcmp(arguments[1], "--hold") == 0) return hold_memory(std::strtoull(arguments[2], nullptr, 10));
   Options options;
   for (int i = 1; i < count; ++i) {
     if (std::strcmp(arguments[i], "--quick") == 0) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -51,5 +52,8 @@ void show_symbolising(const Options& options);
 void show_record_phases(const Options& options);
 void show_throughput(const Options& options);
 void show_dump_files(const Options& options);
+void show_written_dumps(const Options& options);
+// The program that show_written_dumps() writes. Returns its exit code.
+int hold_memory(std::size_t mib);
 
 }  // namespace mixwalk::bench

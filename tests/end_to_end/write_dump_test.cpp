@@ -1,5 +1,5 @@
-// Tests the process while a dump file of it is written: it is suspended and runs again, Ctrl-C, both ways to write the
-// memory.
+// Tests a process that is not cloned while a dump file of it is written: it is suspended and runs again, Ctrl-C, both
+// ways to write the memory.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -65,7 +65,7 @@ TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
 
 TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
   UniqueHandle file = create();
-  auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us);
+  auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.snapshots = {}});
   ASSERT_TRUE(writer) << writer.failure().message;
   EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
   writer->cancel();
@@ -107,14 +107,15 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
     const UniqueHandle begun(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     const UniqueHandle cancelled(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     UniqueHandle file = create();
-    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), usual_memory_writer(),
-                                        {.at_first_thread = [&] {
+    const auto at_first_thread = [&] {
       at_work = ledger_->writer_at_work;
       while_writing = listed();
       SetEvent(begun.get());
       WaitForSingleObject(cancelled.get(), kEndMs);
       after_cancel = listed();
-    }});
+    };
+    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), usual_memory_writer(),
+                                        {.at_first_thread = at_first_thread, .snapshots = {}});
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_EQ(WaitForSingleObject(begun.get(), kEndMs), WAIT_OBJECT_0);
     std::thread canceller;
@@ -196,7 +197,7 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
     const std::string path = temporary_file("write_dump_cmd.dmp");
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), memory);
+    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), memory, {.snapshots = {}});
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_TRUE(writer->wait(200'000));
     EXPECT_EQ(writer->error(), "");
@@ -243,7 +244,7 @@ TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
   {
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get());
+    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), usual_memory_writer(), {.snapshots = {}});
     ASSERT_TRUE(writer);
     EXPECT_TRUE(writer->wait(kEndMs));
   }
@@ -267,9 +268,9 @@ TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
         ended_meanwhile = !hang.running();
       };
       auto writer = early ? MinidumpWriter::start(hang.handle(), hang.id(), file.get(), usual_memory_writer(),
-                                                  {.at_first_thread = end})
+                                                  {.at_first_thread = end, .snapshots = {}})
                           : MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us,
-                                                  {.after_first_piece = end});
+                                                  {.after_first_piece = end, .snapshots = {}});
       ASSERT_TRUE(writer);
       ASSERT_TRUE(writer->wait(kEndMs));
       EXPECT_TRUE(ended_meanwhile);

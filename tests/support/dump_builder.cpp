@@ -114,6 +114,10 @@ DumpBuilder& DumpBuilder::padded_lists() {
   padded_ = true;
   return *this;
 }
+DumpBuilder& DumpBuilder::without_names() {
+  with_names_ = false;
+  return *this;
+}
 
 std::vector<std::byte> DumpBuilder::rsds(std::uint8_t guid, std::uint32_t age, const std::string& path) {
   ByteWriter record;
@@ -145,7 +149,7 @@ std::vector<std::byte> DumpBuilder::build() const {
     names.u32(thread.id).u64(file.text(thread.name));
   }
   file.stream(3, threads);
-  file.stream(24, names);
+  if (with_names_) file.stream(24, names);
 
   ByteWriter modules = list(modules_.size());
   for (const Module& module : modules_) {

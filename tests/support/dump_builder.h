@@ -53,6 +53,9 @@ class DumpBuilder {
   // Puts four bytes between the number and the records of lists, as Breakpad writes them.
   DumpBuilder& padded_lists();
 
+  // Writes no list of threads' names.
+  DumpBuilder& without_names();
+
   std::vector<std::byte> build() const;
 
   static std::vector<std::byte> rsds(std::uint8_t guid, std::uint32_t age, const std::string& path);
@@ -81,7 +84,7 @@ class DumpBuilder {
   };
 
   std::uint16_t machine_ = kX64;
-  bool padded_ = false;
+  bool padded_ = false, with_names_ = true;
   std::vector<ThreadOf> threads_;
   std::vector<Module> modules_, unloaded_;
   std::vector<Piece> memory_, memory32_;

@@ -1,6 +1,8 @@
 #include "unmanaged/minidump/memory_addition.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "unmanaged/image/data_directory.h"
 #include "unmanaged/minidump/file_kind.h"
@@ -54,21 +56,42 @@ Stream put_names(Values& tables, std::span<const DumpedName> names) {
   return stream;
 }
 
+void put_entry(Values& directory, const Stream& stream) {
+  directory.put(stream.kind);
+  directory.put(stream.bytes);
+  directory.put(static_cast<std::uint32_t>(stream.offset));
+}
+
+// The streams of the directory, and its place.
+struct Directory {
+  std::uint64_t at = 0;
+  std::vector<Stream> streams;
+};
+std::optional<Directory> directory_of(std::span<const std::byte> dump) {
+  if (file_kind(dump) != MinidumpError::none || dump.size() < kHeaderBytes) return std::nullopt;
+  FileReader reader(dump);
+  const std::uint64_t count = reader.at<std::uint32_t>(8);
+  Directory directory{reader.at<std::uint32_t>(12), {}};
+  if (count > kMaxStreams || reader.range(directory.at, count * kDirectoryBytes).size() != count * kDirectoryBytes) {
+    return std::nullopt;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = directory.at + i * kDirectoryBytes;
+    directory.streams.push_back(
+        {reader.at<std::uint32_t>(at), reader.at<std::uint32_t>(at + 4), reader.at<std::uint32_t>(at + 8)});
+  }
+  return directory;
+}
+
 }  // namespace
 
 std::optional<MemoryAddition> add_memory(std::span<const std::byte> dump, std::uint64_t dump_bytes,
                                          std::span<const DumpedRange> ranges, std::span<const DumpedName> names) {
-  if (file_kind(dump) != MinidumpError::none || dump.size() < kHeaderBytes) return std::nullopt;
-  FileReader reader(dump);
-  const std::uint64_t count = reader.at<std::uint32_t>(8), directory = reader.at<std::uint32_t>(12);
-  if (count > kMaxStreams || reader.range(directory, count * kDirectoryBytes).size() != count * kDirectoryBytes) {
-    return std::nullopt;
-  }
+  const auto directory = directory_of(dump);
+  if (!directory) return std::nullopt;
   Values tables(dump_bytes);
   std::vector<Stream> streams;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = directory + i * kDirectoryBytes;
-    const Stream stream{reader.at<std::uint32_t>(at), reader.at<std::uint32_t>(at + 4), reader.at<std::uint32_t>(at + 8)};
+  for (const Stream& stream : directory->streams) {
     const bool left_out = stream.kind == kUnusedStream || stream.kind == kMemoryList || stream.kind == kMemory64List ||
                           (stream.kind == kThreadNames && !names.empty());
     if (!left_out) streams.push_back(stream);
@@ -80,11 +103,7 @@ std::optional<MemoryAddition> add_memory(std::span<const std::byte> dump, std::u
   const std::uint64_t list = new_directory + (streams.size() + 1) * kDirectoryBytes;
   if (list + list_bytes > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   streams.push_back({kMemory64List, static_cast<std::uint32_t>(list_bytes), list});
-  for (const Stream& stream : streams) {
-    tables.put(stream.kind);
-    tables.put(stream.bytes);
-    tables.put(static_cast<std::uint32_t>(stream.offset));
-  }
+  for (const Stream& stream : streams) put_entry(tables, stream);
   tables.put(static_cast<std::uint64_t>(ranges.size()));
   tables.put(list + list_bytes);
   for (const DumpedRange& range : ranges) {
@@ -96,8 +115,29 @@ std::optional<MemoryAddition> add_memory(std::span<const std::byte> dump, std::u
   header.put(static_cast<std::uint32_t>(streams.size()));
   header.put(static_cast<std::uint32_t>(new_directory));
   header.bytes.insert(header.bytes.end(), dump.begin() + 16, dump.begin() + 24);
-  header.put(reader.at<std::uint64_t>(24) | kWithFullMemory);
+  header.put(FileReader(dump).at<std::uint64_t>(24) | kWithFullMemory);
   return MemoryAddition{std::move(tables.bytes), dump_bytes, std::move(header.bytes)};
+}
+
+std::size_t names_room(std::span<const DumpedName> names) {
+  Values list(0);
+  put_names(list, names);
+  return list.bytes.size() + 7;  // the stream may begin at any place
+}
+
+std::optional<NamesChange> fill_names_room(std::span<const std::byte> dump, std::span<const DumpedName> names) {
+  const auto directory = directory_of(dump);
+  if (!directory) return std::nullopt;
+  const auto& streams = directory->streams;
+  const auto room = std::ranges::find(streams, kNamesRoomStream, &Stream::kind);
+  if (room == streams.end()) return std::nullopt;
+  const bool has_names = std::ranges::find(streams, std::uint32_t{kThreadNames}, &Stream::kind) != streams.end();
+  Values list(room->offset), entry(0);
+  put_entry(entry, has_names ? Stream{} : put_names(list, names));
+  if (list.bytes.size() > room->bytes) return std::nullopt;
+  const auto place = static_cast<std::uint64_t>(room - streams.begin());
+  return NamesChange{std::move(list.bytes), std::move(entry.bytes), room->offset,
+                     directory->at + place * kDirectoryBytes};
 }
 
 }  // namespace mixwalk

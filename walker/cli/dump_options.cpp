@@ -22,7 +22,7 @@ constexpr char kDumpHelp[] =
     "\n"
     "With FILE.dmp, mixwalk prints the stacks in a dump file (minidump) of an x64 process, .NET or not.\n"
     "With -o NAME.dmp, mixwalk writes such a file, with all of the process's memory; the process is\n"
-    "suspended until the file is complete.\n"
+    "suspended until the system has cloned it, or, where it cannot be cloned, until the file is complete.\n"
     "\n"
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"

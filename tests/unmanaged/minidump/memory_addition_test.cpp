@@ -99,5 +99,52 @@ TEST(MemoryAddition, WhatIsNoDumpAndWhatIsTooLargeGetsNone) {
   EXPECT_TRUE(add_memory(dump, 0xffff'f000, {}, {}));
 }
 
+// A dump of two threads with room for their names.
+DumpBuilder with_room(std::size_t bytes) {
+  DumpBuilder dump;
+  dump.thread({.id = 7, .teb = 0x7000, .name = "written"}).thread({.id = 8, .teb = 0x8000});
+  return dump.stream(kNamesRoomStream, filled(bytes, 0));
+}
+
+std::vector<std::byte> changed(std::vector<std::byte> dump, const NamesChange& change) {
+  std::ranges::copy(change.names, dump.begin() + static_cast<std::ptrdiff_t>(change.names_at));
+  std::ranges::copy(change.entry, dump.begin() + static_cast<std::ptrdiff_t>(change.entry_at));
+  return dump;
+}
+
+TEST(NamesRoom, TheThreadsHaveTheirNames) {
+  const std::vector<DumpedName> names = {{7, u"Ada"}, {8, u"Gr\u00fcn"}};
+  const auto dump = with_room(names_room(names)).without_names().build();
+  const auto change = fill_names_room(dump, names);
+  ASSERT_TRUE(change);
+  const auto file = changed(dump, *change);
+  const Minidump read = Minidump::parse(file);
+  ASSERT_EQ(read.error(), MinidumpError::none);
+  ASSERT_EQ(read.threads().size(), 2u);
+  EXPECT_EQ(read.threads()[0].name, "Ada");
+  EXPECT_EQ(read.threads()[1].name, "Gr\u00fcn");
+}
+
+TEST(NamesRoom, TheWritersOwnNamesStay) {
+  const std::vector<DumpedName> names = {{7, u"Ada"}, {8, u"Bob"}};
+  const auto dump = with_room(names_room(names)).build();
+  const auto change = fill_names_room(dump, names);
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->names.empty());
+  const auto file = changed(dump, *change);
+  const Minidump read = Minidump::parse(file);
+  ASSERT_EQ(read.error(), MinidumpError::none);
+  EXPECT_EQ(read.threads()[0].name, "written");
+  EXPECT_EQ(read.threads()[1].name, "");
+  EXPECT_FALSE(fill_names_room(file, names)) << "the room is still in the directory";
+}
+
+TEST(NamesRoom, ADumpWithoutRoom) {
+  const std::vector<DumpedName> names = {{7, u"Ada"}};
+  EXPECT_FALSE(fill_names_room(small_dump(), names));
+  EXPECT_FALSE(fill_names_room({}, names));
+  EXPECT_FALSE(fill_names_room(with_room(8).without_names().build(), names));
+}
+
 }  // namespace
 }  // namespace mixwalk

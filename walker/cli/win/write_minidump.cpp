@@ -13,6 +13,7 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/base/partial_file.h"
 #include "walker/cli/report.h"
+#include "walker/cli/stood_for.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/dump_outside.h"
@@ -136,10 +137,12 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   if (!why.empty() && ended()) return report_end();
   if (why.empty()) why = file.commit();
   if (!why.empty()) return report(unwritable_output(command.output, why));
+  const bool cloned = writer->why_no_clone().empty();
+  if (!cloned) spdlog::info("{} stood until all was written: {}", process_text, writer->why_no_clone());
   return report({ExitCode::ok,
-                 fmt::format("wrote \"{}\"{}: {}; the {} threads of {} stood for {:.1f} s", command.output,
+                 fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,
                              file.replaces() ? " in place of the file that was there" : "", mib(size),
-                             writer->threads(), process_text, static_cast<double>(writer->frozen_ns()) / 1e9)});
+                             writer->threads(), process_text, stood_for(writer->frozen_ns(), cloned))});
 }
 
 }  // namespace
@@ -147,8 +150,8 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
 ExitCode run(const MinidumpCommand& command) {
   const auto id = process_of(command.target);
   if (!id) return report(id.failure());
-  // All threads of the process are suspended while the dump is written. In mixwalk's own process that would include the
-  // thread that writes.
+  // All threads of the process are suspended until it is cloned, or written. In mixwalk's own process that would
+  // include the thread that writes.
   if (*id == GetCurrentProcessId()) return report({ExitCode::usage, "mixwalk cannot write a dump of itself"});
   g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   g_process_resumed = CreateEventW(nullptr, TRUE, FALSE, nullptr);

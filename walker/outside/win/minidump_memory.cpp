@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 20, kPageBytes = 4096;
 constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{64} << 20;  // the limit for a dump without memory (some 200 KiB)
+constexpr std::uint64_t kBeginBytes = 64 << 10;  // header and directory, which follows the header (some 200 bytes)
 
 std::vector<DumpedRange> readable_ranges(HANDLE process) {
   std::vector<DumpedRange> ranges;
@@ -47,19 +48,28 @@ DWORD write_at(HANDLE file, std::uint64_t offset, std::span<const std::byte> byt
   return error == ERROR_SUCCESS ? static_cast<DWORD>(ERROR_DISK_FULL) : error;
 }
 
-// The present content of the handle's file. Returns nothing if it cannot be read.
-std::vector<std::byte> read_back(HANDLE file) {
+// The file of the handle, to read, and its present size. The handle is null if it cannot be read.
+std::pair<UniqueHandle, std::uint64_t> open_again(HANDLE file) {
   LARGE_INTEGER size{};
-  const UniqueHandle again(
-      ReOpenFile(file, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, 0));
-  if (!again || !GetFileSizeEx(again.get(), &size) || static_cast<std::uint64_t>(size.QuadPart) > kMaxDumpBytes) {
-    return {};
-  }
-  std::vector<std::byte> bytes(static_cast<std::size_t>(size.QuadPart));
+  UniqueHandle again(ReOpenFile(file, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, 0));
+  if (!again || !GetFileSizeEx(again.get(), &size)) return {};
+  return {std::move(again), static_cast<std::uint64_t>(size.QuadPart)};
+}
+
+// The first bytes of a file; nothing if they cannot all be read.
+std::vector<std::byte> first_bytes(HANDLE file, std::uint64_t count) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
   DWORD done = 0;
-  if (!ReadFile(again.get(), bytes.data(), static_cast<DWORD>(bytes.size()), &done, nullptr)) return {};
+  if (!ReadFile(file, bytes.data(), static_cast<DWORD>(bytes.size()), &done, nullptr)) return {};
   if (done != bytes.size()) return {};  // the tables begin where the dump ends
   return bytes;
+}
+
+// The present content of the handle's file. Returns nothing if it cannot be read.
+std::vector<std::byte> read_back(HANDLE file) {
+  const auto [again, size] = open_again(file);
+  if (!again || size > kMaxDumpBytes) return {};
+  return first_bytes(again.get(), size);
 }
 
 void read_piece(const ProcessMemory& memory, std::uint64_t address, std::span<std::byte> piece) {
@@ -94,6 +104,17 @@ DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> nam
     }
   }
   return write_at(file, 0, addition->header);
+}
+
+DWORD add_names(HANDLE file, std::span<const DumpedName> names) {
+  const auto [again, size] = open_again(file);
+  if (!again) return ERROR_SUCCESS;
+  const auto change = fill_names_room(first_bytes(again.get(), std::min(size, kBeginBytes)), names);
+  if (!change) return ERROR_SUCCESS;
+  if (!change->names.empty()) {
+    if (const DWORD error = write_at(file, change->names_at, change->names)) return error;
+  }
+  return write_at(file, change->entry_at, change->entry);
 }
 
 std::uint64_t dumped_bytes(HANDLE process) {

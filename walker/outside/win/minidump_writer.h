@@ -1,6 +1,8 @@
 #pragma once
 
 #include <windows.h>
+// windows.h must come first:
+#include <dbghelp.h>
 
 #include <cstdint>
 #include <functional>
@@ -9,6 +11,7 @@
 
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
+#include "walker/outside/win/process_snapshot.h"
 
 namespace mixwalk {
 
@@ -20,20 +23,32 @@ enum class MemoryBy {
 // Returns `us` if the system's MiniDumpWriteDump is Wine's. Under Wine it may also be Microsoft's.
 MemoryBy usual_memory_writer() noexcept;
 
-// For tests. The thread that writes calls these functions.
+// A clone that is not made within this time is given up, so that the process does not stand longer.
+inline constexpr DWORD kCloneMs = 10'000;
+
+// The functions of the system that write a clone, and calls for tests. The thread that writes calls all of them.
 struct WriterHooks {
   std::function<void()> at_first_thread = {};    // the system's writer asks what to write of the first thread
   std::function<void()> after_first_piece = {};  // the first memory is in the file; only with MemoryBy::us
+  SnapshotFunctions snapshots = system_snapshot_functions();  // without them no clone is made
+  // In place of the system's MiniDumpWriteDump, for a clone.
+  std::function<BOOL(HANDLE snapshot, DWORD process_id, HANDLE file, MINIDUMP_TYPE type,
+                     PMINIDUMP_USER_STREAM_INFORMATION streams, PMINIDUMP_CALLBACK_INFORMATION callback)>
+      write_clone = {};
+  DWORD clone_ms = kCloneMs;
 };
 
-// Writes a minidump of a live process with all of its memory, in a separate thread. The process is suspended from
-// start() until everything is written, or until cancel(). Nothing is loaded into it. Not frozen-safe.
+// Writes a minidump of a live process with all of its memory, in a separate thread. Nothing is loaded into the process.
+// Where the system can clone processes, the process is suspended only until its clone is made, and the clone is
+// written. If it cannot be cloned, or MiniDumpWriteDump does not write the clone, the process is suspended until
+// everything is written. cancel() also ends the suspension. Not frozen-safe.
 class MinidumpWriter {
  public:
   // The rights that `process` must have. dbghelp duplicates the process's handles to find out what they are.
   static constexpr DWORD kRights = PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | PROCESS_DUP_HANDLE | SYNCHRONIZE;
 
-  // `process` and `file` must outlive the writing. `file`: an empty file on a disk, opened with GENERIC_WRITE.
+  // `process` and `file` must outlive the writing. `file`: an empty file on a disk, opened with GENERIC_WRITE. When
+  // start() returns, the process has been suspended.
   static Outcome<MinidumpWriter> start(HANDLE process, std::uint32_t process_id, HANDLE file,
                                        MemoryBy memory = usual_memory_writer(), WriterHooks hooks = {});
 
@@ -47,6 +62,8 @@ class MinidumpWriter {
   // To be called once wait() has returned true. Returns an empty text if the dump was written, as far as the system
   // says, otherwise the reason why not, in one line.
   std::string error() const;
+  // Why the process itself was written, and stood meanwhile, in one line. Empty if a clone was written.
+  const std::string& why_no_clone() const;
   // To be called once the process runs again.
   std::uint64_t frozen_ns() const noexcept;
   std::size_t threads() const noexcept;

@@ -53,7 +53,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
   return found;
 }
 
-void ProcessSuspension::end() noexcept {
+bool ProcessSuspension::end() noexcept {
   const std::lock_guard lock(mutex_);
   for (Suspended& thread : threads_) {
     if (!ended_) {
@@ -62,9 +62,10 @@ void ProcessSuspension::end() noexcept {
     }
     if (!writing_) thread.entry.end();
   }
-  if (ended_) return;
+  if (ended_) return false;
   frozen_ns_ = clock_.now_ns() - begun_ns_;
   ended_ = true;
+  return true;
 }
 
 bool ProcessSuspension::begin_writing() noexcept {
@@ -85,6 +86,15 @@ void ProcessSuspension::end_writing() noexcept {
   set_writer_at_work(false);
   if (!ended_) return;
   for (Suspended& thread : threads_) thread.entry.end();
+}
+
+SuspensionLimit::SuspensionLimit(ProcessSuspension& suspension, DWORD milliseconds) noexcept {
+  const auto end = [](void* of, BOOLEAN) { static_cast<ProcessSuspension*>(of)->end(); };
+  if (!CreateTimerQueueTimer(&timer_, nullptr, end, &suspension, milliseconds, 0, WT_EXECUTEONLYONCE)) timer_ = nullptr;
+}
+
+SuspensionLimit::~SuspensionLimit() {
+  if (timer_ != nullptr) DeleteTimerQueueTimer(nullptr, timer_, INVALID_HANDLE_VALUE);
 }
 
 }  // namespace mixwalk

@@ -27,10 +27,10 @@ class ProcessSuspension {
 
   // Any thread may call these functions, also two at the same time.
   //
-  // Resumes each thread once; only the first call does so.
-  void end() noexcept;
-  // To be called before and after MiniDumpWriteDump, which suspends threads as well. Returns false after end(), and then
-  // MiniDumpWriteDump must not be called. Otherwise the ledger keeps its entries until end_writing(), also after end().
+  // Resumes each thread once; only the first call does so. Returns whether this was the first call.
+  bool end() noexcept;
+  // To be called before and after a function of the system that suspends threads as well (MiniDumpWriteDump,
+  // PssCaptureSnapshot). Returns false after end(), and then that function must not be called. Otherwise the ledger keeps its entries until end_writing(), also after end().
   // Since a thread was suspended here, another program or the runtime may have resumed what they had suspended before;
   // the lower counts are recorded.
   bool begin_writing() noexcept;
@@ -55,6 +55,22 @@ class ProcessSuspension {
   std::mutex mutex_;  // for the two below, and for the entries in threads_
   bool ended_ = false, writing_ = false;
   std::atomic<std::uint64_t> frozen_ns_{0};
+};
+
+// Ends a suspension if this object still lives after some time.
+class SuspensionLimit {
+ public:
+  SuspensionLimit(ProcessSuspension& suspension, DWORD milliseconds) noexcept;
+  // If the time has just passed, waits until the threads are resumed.
+  ~SuspensionLimit();
+  SuspensionLimit(const SuspensionLimit&) = delete;
+  SuspensionLimit& operator=(const SuspensionLimit&) = delete;
+
+  // Whether the system watches the time.
+  explicit operator bool() const noexcept { return timer_ != nullptr; }
+
+ private:
+  HANDLE timer_ = nullptr;
 };
 
 }  // namespace mixwalk

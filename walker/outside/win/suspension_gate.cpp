@@ -8,14 +8,14 @@ namespace mixwalk {
 namespace {
 
 // How long the program may take to end after the console's event.
-constexpr ULONGLONG kEndMs = 1000;
+constexpr ULONGLONG kProgramEndMs = 1000;
 
 SRWLOCK gate = SRWLOCK_INIT;
 std::atomic<ULONGLONG> closed_until{0};  // GetTickCount64
 std::atomic<bool> registered{false};
 
 BOOL WINAPI on_event(DWORD) {
-  closed_until = GetTickCount64() + kEndMs;
+  closed_until = GetTickCount64() + kProgramEndMs;
   // Waits until the thread that is suspended at the moment runs again.
   AcquireSRWLockExclusive(&gate);
   ReleaseSRWLockExclusive(&gate);
