@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -38,7 +39,7 @@ class ThreadResumer {
 // set_patched()). Both counts begin anew when our threads in the target have ended, since from then on only mixwalk.exe
 // can resume. It takes a suspension only if it can call ResumeThread afterwards, because a suspension that it does not
 // take is undone by our threads in the target. Only the caller's clock is used, and the time between two looks counts
-// for kLongestGapMs at most (WatchedTime). Not thread-safe.
+// to a limit (WatchedTime). Not thread-safe.
 //
 // While the agent lives, two kinds of suspensions are not taken, however long they last:
 // - any, while the process as a whole is suspended. The threads do not run anyway. Of two suspensions one would be that
@@ -58,7 +59,11 @@ class FreezeWatch {
   static constexpr std::uint32_t kMaxPerThread = 2, kMaxPerThreadPatched = 1'000;
   static constexpr std::size_t kMaxThreads = 4096;
 
-  // Twice the time between two looks of the caller.
+  // The time between two looks counts for no more than this, which is twice the caller's period, or, if that is longer, a
+  // tenth of the limit. So a suspension is overdue after five looks at the least, and after ten with a long limit.
+  //
+  // Folklore: on a machine with fifty busy programs for two processors, looks came half a second apart. With 40 ms for
+  // each of them, a suspension that was 3 s late was not undone within 30 s (ends_test, 2 times of 2).
   static constexpr std::uint64_t kLongestGapMs = 40;
   // At how many looks in a row the agent must be suspended. Others suspend a thread for a moment as well: debuggers,
   // profilers.
@@ -66,8 +71,11 @@ class FreezeWatch {
 
   // `limit_ms`: a suspension is overdue when look() has seen it for this long.
   FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept
-      : page_(page), limit_ms_(limit_ms) {}
-  void set_limit(std::uint64_t limit_ms) noexcept { limit_ms_ = limit_ms; }
+      : page_(page) { set_limit(limit_ms); }
+  void set_limit(std::uint64_t limit_ms) noexcept {
+    limit_ms_ = limit_ms;
+    watched_.set_longest_gap(std::max(kLongestGapMs, limit_ms / 10));
+  }
   // System calls of the target are patched (patched_calls.h), so an agent that is not suspended may wait in any of them
   // for a thread that it has frozen, and in its SuspendThread for one that it has just suspended. From here on a
   // suspension in the state `suspending` is taken as any other, and each thread is resumed kMaxPerThreadPatched times at
@@ -94,7 +102,7 @@ class FreezeWatch {
   std::uint32_t resume(std::uint32_t thread, ThreadResumer& resumer);
 
   LedgerPage& page_;
-  std::uint64_t limit_ms_;
+  std::uint64_t limit_ms_ = 0;
   bool patched_ = false;
   WatchedTime watched_{kLongestGapMs};
   std::array<Seen, LedgerPage::kSlots> seen_{};

@@ -17,6 +17,7 @@ class WatchedTime {
  public:
   explicit constexpr WatchedTime(std::uint64_t longest_gap) noexcept : longest_gap_(longest_gap) {}
 
+  void set_longest_gap(std::uint64_t longest_gap) noexcept { longest_gap_ = longest_gap; }
   // To be called at each look. Returns the watched time since the first look.
   constexpr std::uint64_t look(std::uint64_t now) noexcept {
     if (any_ && now > last_) watched_ += std::min(now - last_, longest_gap_);
