@@ -59,7 +59,7 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
                       CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
                       &startup.StartupInfo, &created)) {
     const DWORD error = GetLastError();
-    return Failure{ExitCode::internal, "cannot start the watcher: " + image_error_text(error, "mixwalk.exe")};
+    return Failure{ExitCode::internal, "cannot start the watcher: process: " + image_error_text(error, "mixwalk.exe")};
   }
   CloseHandle(created.hThread);
   CloseHandle(created.hProcess);

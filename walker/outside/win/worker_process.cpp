@@ -99,7 +99,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
                       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT,
                       nullptr, nullptr, &startup.StartupInfo, &created)) {
     const DWORD error = GetLastError();
-    return Failure{ExitCode::internal, "cannot start the worker: " + image_error_text(error, "mixwalk.exe")};
+    return Failure{ExitCode::internal, "cannot start the worker: process: " + image_error_text(error, "mixwalk.exe")};
   }
   const UniqueHandle thread(created.hThread);
   worker->process_ = UniqueHandle(created.hProcess);

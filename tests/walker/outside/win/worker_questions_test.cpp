@@ -101,6 +101,13 @@ TEST(WorkerQuestions, FileThatIsNoLibrary) {
   expect_no_answers(other);
 }
 
+TEST(WorkerQuestions, LibraryThatWindowsRefuses) {
+  WorkerQuestions refused(settings("refused_library.dll"));
+  EXPECT_NE(refused.obstacle().find("refused_library.dll: the file could not be initialised"), std::string::npos)
+      << refused.obstacle();
+  expect_no_answers(refused);
+}
+
 TEST(WorkerQuestions, ProgramThatIsNoWorker) {
   auto wrong = settings("dac_lies.dll");
   wrong.program = L"C:\\no\\such\\program.exe";
