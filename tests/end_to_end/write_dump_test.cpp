@@ -209,7 +209,8 @@ TEST(WriteDumpOfCmd, TheOutputSaysHowLongItStoodAndWhyThereIsNoClone) {
   ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
   Sleep(1000);
   const std::string path = temporary_file("write_dump_says.dmp");
-  const ProgramResult written = run_program({mixwalk_exe(), "dump", "-v", "-p", std::to_string(waits.id()), "-o", path});
+  const std::string id = std::to_string(waits.id());
+  const ProgramResult written = run_program({mixwalk_exe(), "dump", "-v", "-p", id, "-o", path});
   EXPECT_EQ(written.exit_code, 0u);
   const auto says = [&](const char* text) { return written.err.find(text) != std::string::npos; };
   const bool clones = static_cast<bool>(system_snapshot_functions());
