@@ -18,7 +18,9 @@ int main(int count, char** arguments) {
       {"throughput", show_throughput}, {"dump-files", show_dump_files},
       {"written-dumps", show_written_dumps},
   };
-  if (count == 3 && std::strcmp(arguments[1], "--hold") == 0) return hold_memory(std::strtoull(arguments[2], nullptr, 10));
+  if (count == 3 && std::strcmp(arguments[1], "--hold") == 0) {
+    return hold_memory(std::strtoull(arguments[2], nullptr, 10));
+  }
   Options options;
   for (int i = 1; i < count; ++i) {
     if (std::strcmp(arguments[i], "--quick") == 0) {

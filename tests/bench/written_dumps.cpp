@@ -64,7 +64,8 @@ void show(const char* way, const std::vector<Written>& rounds) {
 // A program with this much memory, which waits. Run by the bench itself: mixwalk_bench --hold MIB.
 int hold_memory(std::size_t mib) {
   const std::size_t bytes = mib << 20;
-  auto* const memory = static_cast<volatile char*>(VirtualAlloc(nullptr, bytes, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE));
+  void* const room = VirtualAlloc(nullptr, bytes, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+  auto* const memory = static_cast<volatile char*>(room);
   if (memory == nullptr) return 1;
   for (std::size_t at = 0; at < bytes; at += kPageBytes) memory[at] = static_cast<char>(at / kPageBytes);
   std::printf("READY\n");

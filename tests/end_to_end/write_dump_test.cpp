@@ -224,6 +224,22 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
   waits.terminate();
 }
 
+TEST(WriteDumpOfCmd, TheOutputSaysHowLongItStoodAndWhyThereIsNoClone) {
+  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
+  Sleep(1000);
+  const std::string path = temporary_file("write_dump_says.dmp");
+  const std::string id = std::to_string(waits.id());
+  const ProgramResult written = run_program({mixwalk_exe(), "dump", "-v", "-p", id, "-o", path});
+  EXPECT_EQ(written.exit_code, 0u);
+  const auto says = [&](const char* text) { return written.err.find(text) != std::string::npos; };
+  const bool clones = static_cast<bool>(system_snapshot_functions());
+  EXPECT_TRUE(says("(cmd.exe) stood for ")) << written.err;
+  EXPECT_EQ(says("(a clone was written)"), clones) << written.err;
+  EXPECT_EQ(says("(cmd.exe) stood until all was written: this system cannot clone processes"), !clones) << written.err;
+  remove_file(path);
+  waits.terminate();
+}
+
 // The limits of a thread's stack are read from its TEB, which is in the program's own memory and may say anything.
 TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
   ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});

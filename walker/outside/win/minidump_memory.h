@@ -18,9 +18,9 @@ namespace mixwalk {
 DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names, const std::atomic<bool>& cancelled,
                     std::function<void()> after_first_piece = {});
 
-// Gives the threads of a finished minidump their names, if its writer has not recorded names, and if it has put a stream
-// of the kind kNamesRoomStream into the dump; otherwise nothing is changed. `file`: the dump, GENERIC_WRITE. Returns a
-// system error, or ERROR_SUCCESS.
+// Gives the threads of a finished minidump their names, if its writer has not recorded names, and if it has put a
+// stream of the kind kNamesRoomStream into the dump. Without that stream nothing is changed. `file`: the dump,
+// GENERIC_WRITE. Returns a system error, or ERROR_SUCCESS. Not frozen-safe.
 DWORD add_names(HANDLE file, std::span<const DumpedName> names);
 
 // How many bytes of the process's memory a whole dump would contain now, without the dump's tables. `process`:

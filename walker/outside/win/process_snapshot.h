@@ -8,12 +8,13 @@
 
 namespace mixwalk {
 
-// The functions of the system that copy a process (Microsoft Learn, "Process Snapshotting"). Windows has them since 8.1;
-// Wine 8 does not have them. Tests use functions of their own.
+// The functions of the system that copy a process (Microsoft Learn, "Process Snapshotting"). Windows has them since
+// 8.1; Wine 8 does not have them. Tests use functions of their own.
 struct SnapshotFunctions {
-  std::function<DWORD(HANDLE process, DWORD what, DWORD registers, HANDLE* snapshot)> capture = {};  // PssCaptureSnapshot
-  std::function<DWORD(HANDLE snapshot, int what, void* buffer, DWORD bytes)> query = {};             // PssQuerySnapshot
-  std::function<DWORD(HANDLE process, HANDLE snapshot)> free = {};                                   // PssFreeSnapshot
+  // PssCaptureSnapshot, PssQuerySnapshot and PssFreeSnapshot.
+  std::function<DWORD(HANDLE process, DWORD what, DWORD registers, HANDLE* snapshot)> capture = {};
+  std::function<DWORD(HANDLE snapshot, int what, void* buffer, DWORD bytes)> query = {};
+  std::function<DWORD(HANDLE process, HANDLE snapshot)> free = {};
   // How many bytes of memory the system can still promise (commit), and how many it has promised to a process alone.
   std::function<std::uint64_t()> memory_left = {};
   std::function<std::uint64_t(HANDLE process)> memory_of = {};
