@@ -178,7 +178,7 @@ TEST_F(Passing, TypesOfCollectibleAssemblies) {
     EXPECT_THAT(frame_names(recording_, sample),
                 ::testing::Contains("Passing.Program.MakeAndCall()"));
   }
-  EXPECT_GT(made + recording_.dropped, 10u);
+  EXPECT_GT(made + recording_.dropped, is_stalled() ? 0u : 10u);
   std::printf("%llu types, %llu dropped\n", made, recording_.dropped);
 }
 

@@ -29,9 +29,9 @@ std::string kinds() {
 }
 
 // How many samples a test must have at least. A busy machine needs two seconds for a dump, and there are at least eight
-// threads. Under tests/support/stall there may be very few dumps.
+// threads.
 std::uint64_t least_samples(int seconds) {
-  return std::getenv("MIXWALK_STALLED") != nullptr ? 0 : static_cast<std::uint64_t>(seconds) * 100 / 60;
+  return is_stalled() ? 0 : static_cast<std::uint64_t>(seconds) * 100 / 60;
 }
 
 // The program runs for some seconds while it is walked. It is told when to end, and ends by itself if the test does not

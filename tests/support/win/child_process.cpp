@@ -290,6 +290,8 @@ int wanted(const char* variable, int ordinary, int least) {
   return text != nullptr ? std::max(least, std::atoi(text)) : ordinary;
 }
 
+bool is_stalled() { return std::getenv("MIXWALK_STALLED") != nullptr; }
+
 std::string temporary_file(const std::string& name) {
   const std::string folder = own_folder() + "..\\test-files";
   CreateDirectoryW(to_utf16(folder).c_str(), nullptr);

@@ -81,6 +81,9 @@ std::string fixture(const std::string& name);
 // Returns how much of a test is run: the value of the environment variable, but at least `least`; without the variable,
 // `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
+// Whether tests/support/stall runs this test. Then threads and processes stand still for seconds, and there may be few
+// samples.
+bool is_stalled();
 // Returns a file name in a folder for this test run's own files, in UTF-8.
 std::string temporary_file(const std::string& name);
 // Removes a file if it exists; its path is in UTF-8.
