@@ -109,9 +109,8 @@ struct Case {
 // Runs fixtures/locks with one lock, and discards its output.
 class LockProgram {
  public:
-  explicit LockProgram(const char* lock, bool patched = false)
-      : program_(patched ? std::vector<std::string>{fixture("locks.exe"), "--lock", lock, "--patched"}
-                         : std::vector<std::string>{fixture("locks.exe"), "--lock", lock}) {
+  // `more`: further options of the program.
+  explicit LockProgram(const char* lock, const std::vector<std::string>& more = {}) : program_(command(lock, more)) {
     std::istringstream line(program_.read_line().value_or(""));
     std::string ready;
     std::uint32_t id = 0;
@@ -152,6 +151,12 @@ class LockProgram {
   }
 
  private:
+  static std::vector<std::string> command(const char* lock, const std::vector<std::string>& more) {
+    std::vector<std::string> line = {fixture("locks.exe"), "--lock", lock};
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+  }
+
   ChildProcess program_;
   std::thread reader_;
   std::string rest_;
@@ -362,9 +367,10 @@ TEST_P(LockHolder, Sabotaged) {
 
 // Software in the program has patched system calls of freezes and of the supervisor, and its code waits for the lock that
 // the holder has. So only mixwalk.exe can end a freeze.
-void expect_short_stands(const DumpRequest& request_of_each, int requests, int min_given_back) {
+void expect_short_stands(const DumpRequest& request_of_each, int requests, int min_given_back,
+                         const std::string& patches = "--patched") {
   constexpr std::uint64_t kMarginMs = 150, kLookMs = 20, kHeldMs = 5;
-  LockProgram program("heap", true);
+  LockProgram program("heap", {patches});
   TargetSession session = attach_to(program.id());
   const Lateness lateness;
   DumpRequest request = request_of_each;
@@ -385,12 +391,17 @@ void expect_short_stands(const DumpRequest& request_of_each, int requests, int m
 // 200 freezes: 10 requests of 20.
 TEST(PatchedCalls, NoThreadStandsLongerThanTheShortMargin) { expect_short_stands({}, 10, 10); }
 
+// The agent waits behind its SuspendThread, and the ledger does not say yet whether the thread is suspended.
+TEST(PatchedCalls, NoThreadStandsLongerIfThePatchWaitsBehindTheSuspension) {
+  expect_short_stands({}, 10, 5, "--patched-suspension");
+}
+
 TEST(PatchedCalls, NoGroupStandsLongerThanTheShortMargin) {
   expect_short_stands({.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true}, 3, 1);
 }
 
 TEST(PatchedCalls, AreNamedByDoctor) {
-  LockProgram program("heap", true);
+  LockProgram program("heap", {"--patched"});
   const ProgramResult result =
       run_program({mixwalk_exe(), "doctor", "-p", std::to_string(program.id()), "--no-trial"});
   EXPECT_THAT(result.out, testing::ContainsRegex("note  system calls .*NtGetContextThread, NtResumeThread and "
@@ -400,7 +411,7 @@ TEST(PatchedCalls, AreNamedByDoctor) {
 
 // The trial ends at the first thread that stood still.
 TEST(PatchedCalls, EndTheTrialOfDoctor) {
-  LockProgram program("heap", true);
+  LockProgram program("heap", {"--patched"});
   ProgramResult result;
   // Most of the time the agent itself waits for the lock before it freezes the holder, so the lock is then free.
   constexpr int kMaxTrials = 20;
@@ -413,7 +424,7 @@ TEST(PatchedCalls, EndTheTrialOfDoctor) {
 }
 
 TEST(PatchedCalls, ADumpReadsTheProcessFromOutside) {
-  LockProgram program("heap", true);
+  LockProgram program("heap", {"--patched"});
   const std::string id = std::to_string(program.id());
   const ProgramResult dump = run_program({mixwalk_exe(), "dump", "-p", id});
   EXPECT_EQ(dump.exit_code, 0u) << dump.err;
@@ -425,7 +436,7 @@ TEST(PatchedCalls, ADumpReadsTheProcessFromOutside) {
 }
 
 TEST(PatchedCalls, ARecordingEndsWhenThreadsStandStill) {
-  LockProgram program("heap", true);
+  LockProgram program("heap", {"--patched"});
   const std::string file = temporary_file("patched.mixwalk");
   const ULONGLONG begun = GetTickCount64();
   const ProgramResult record =
