@@ -179,25 +179,30 @@ std::uint32_t begin_of_wait(const FrameNames& names, const std::vector<Frame>& f
 enum class ComPart : std::uint8_t {
   none,
   waits,  // other code waits by CoWaitForMultipleHandles, which handles messages and COM calls meanwhile
-  calls,  // a call into another apartment or process is under way
+  perhaps_calls,  // as `calls` if the caller is known to call COM; otherwise it is not known
+  calls,          // a call into another apartment or process is under way
 };
 
 // Only the system's functions that wait may be between the leaf and COM's frames: a server's method that waits has COM's
-// frames below it, which have called the method. `end`: the number of frames of the leaf run.
-ComPart com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
+// frames below it, which have called the method. `end`: the number of frames of the leaf run. `patched`: frames behind
+// the leaf that are looked through.
+ComPart com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end, std::uint32_t patched) {
   const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
     return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();
   };
   std::uint32_t i = 0;
-  while (i < end && is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"})) ++i;
-  bool com = false;
-  std::uint32_t last = i;
-  for (; i < end && is_one_of(i, {"combase", "ole32", "rpcrt4"}); ++i) {
-    com = com || names.image(frames[i]) != "rpcrt4";
-    last = i;
+  while (i < end && ((i != 0 && i <= patched) || is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"}))) {
+    ++i;
   }
+  bool com = false, rpc = false, waits = false;
+  for (; i < end && is_one_of(i, {"combase", "ole32", "rpcrt4"}); ++i) {
+    (names.image(frames[i]) == "rpcrt4" ? rpc : com) = true;
+    waits = waits || frames[i].name.starts_with("CoWaitForMultiple");
+    if (frames[i].name == "DoDragDrop") return ComPart::none;  // a message loop, while a person drags
+  }
+  // Each call of a proxy goes through rpcrt4.dll.
   if (!com) return ComPart::none;
-  return frames[last].name.starts_with("CoWaitForMultiple") ? ComPart::waits : ComPart::calls;
+  return rpc ? ComPart::calls : waits ? ComPart::waits : ComPart::perhaps_calls;
 }
 
 struct Found {
@@ -256,7 +261,8 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     say(method_rule(method_of(frame.name)), i);
   }
   if (!found.by_context) {
-    found.com = com_part(names, frames, std::min({found.first_managed, count, static_cast<std::uint32_t>(frames.size())}));
+    const auto size = static_cast<std::uint32_t>(frames.size());
+    found.com = com_part(names, frames, std::min({found.first_managed, count, size}), patched);
   }
   // The messages that are handled meanwhile are not what the thread waits for.
   if (found.com == ComPart::waits && found.rule != nullptr && found.rule->key == "message-loop") {
@@ -314,7 +320,7 @@ Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_
 }
 
 // The wait of a thread whose leaf run was called by managed code, if no .NET method shows what the wait is for.
-Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
+Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, Found found) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
   const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
@@ -329,6 +335,7 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
   // A thread of a single-threaded apartment handles messages while it waits for the answer of the other thread.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
+  if (com_call && found.com == ComPart::perhaps_calls) found.com = ComPart::calls;
   // Without COM's own frames the object is of this apartment. If it handles messages, it shows a dialog.
   const bool shows_dialog = known && found.rule->state == WaitState::idle && found.com != ComPart::calls;
   if ((found.com == ComPart::calls || (com_call && !shows_dialog)) && (!known || found.rule->state != WaitState::blocked)) {

@@ -39,7 +39,7 @@ class FreezeGate {
   // us of the shutdown. So a lock that our thread held would never become free. (Test: ends_test.)
   void close(HANDLE freezer) noexcept {
     state_.fetch_or(kClosed);
-    WatchedTime waited(kLongestGapMs);
+    WatchedTime waited(kLongestGapMs, kCloseMs);
     while ((state_ & kFreezing) != 0 && freezer != nullptr && WaitForSingleObject(freezer, 1) == WAIT_TIMEOUT &&
            waited.look(GetTickCount64()) < kCloseMs) {
     }

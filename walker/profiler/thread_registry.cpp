@@ -43,14 +43,14 @@ void ThreadRegistry::wait_for_release() noexcept {
 }
 
 // Waits for the end of all claims, because any thread may be the one that is claimed. All threads together wait for
-// `patience_ms_`, but each of them looks several times, because the machine may have stood still.
+// `patience_ms_`, and look kLooks times at the least, because the machine may have stood still.
 void ThreadRegistry::mark_inconsistent() noexcept {
   constexpr int kLooks = 128;
   ULONGLONG never = 0;
   lost_since_.compare_exchange_strong(never, GetTickCount64());
   lost_ = true;
-  for (int i = 0; all_claims_ != 0 && claimer_lives(); ++i) {
-    if (i >= kLooks && GetTickCount64() - lost_since_ >= patience_ms_) return;
+  while (all_claims_ != 0 && claimer_lives()) {
+    if (looks_since_lost_.fetch_add(1) >= kLooks && GetTickCount64() - lost_since_ >= patience_ms_) return;
     Sleep(1);
   }
 }
@@ -59,7 +59,7 @@ void ThreadRegistry::mark_inconsistent() noexcept {
 // again without a time limit, and the program may have stopped the lock's owner.
 void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   constexpr std::uint64_t kLongestGapMs = 32;  // two ticks of the system's clock
-  WatchedTime waited(kLongestGapMs);
+  WatchedTime waited(kLongestGapMs, patience_ms_);
   while (true) {
     {
       SlimLock lock(lock_);

@@ -97,6 +97,7 @@ class ThreadRegistry {
   std::unordered_set<std::uint64_t> destroyed_meanwhile_;
   bool enumerating_ = false;
   std::atomic<ULONGLONG> lost_since_{0};  // GetTickCount64
+  std::atomic<int> looks_since_lost_{0};  // of all threads that wait
   std::atomic<bool> lost_{false};  // the lock did not become free: the data here may be wrong
   std::atomic<int> all_claims_{0};
   UniqueHandle claim_ended_{CreateEventW(nullptr, FALSE, FALSE, nullptr)};  // set while threads wait for that

@@ -63,7 +63,7 @@ bool FreezeWatch::may_take(FreezeState state, Stopped stopped, Seen& seen) const
   }
   if (state != FreezeState::suspending || patched_) return true;
   seen.agent_stopped = stopped == Stopped::agent ? seen.agent_stopped + 1 : 0;
-  return seen.agent_stopped >= kStoppedLooks;
+  return seen.agent_stopped >= kStoppedLooks || watched_.watched() - seen.since_ms >= kLastResortMs;
 }
 
 int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -45,7 +44,7 @@ class ThreadResumer {
 // - any, while the process as a whole is suspended. The threads do not run anyway. Of two suspensions one would be that
 //   of the program, and not that of DoStackSnapshot. When the process continues, the time begins anew, because the
 //   supervisor inside does its work then.
-// - one in the state `suspending`, unless the program keeps the agent suspended.
+// - one in the state `suspending`, unless the program keeps the agent suspended, or kLastResortMs have passed.
 //
 // Folklore: from outside it is not known whether a SuspendThread that is under way has happened. Situation: the agent's
 // thread stands still around its SuspendThread for some seconds (a stalled machine, or NtSuspendProcess), and the
@@ -59,8 +58,8 @@ class FreezeWatch {
   static constexpr std::uint32_t kMaxPerThread = 2, kMaxPerThreadPatched = 1'000;
   static constexpr std::size_t kMaxThreads = 4096;
 
-  // The time between two looks counts for no more than this, which is twice the caller's period, or, if that is longer, a
-  // tenth of the limit. So a suspension is overdue after five looks at the least, and after ten with a long limit.
+  // The time between two looks counts for no more than this, which is twice the caller's period, or than a tenth of the
+  // limit. So a suspension is overdue after five looks at the least, and after ten with a long limit.
   //
   // Folklore: on a machine with fifty busy programs for two processors, looks came half a second apart. With 40 ms for
   // each of them, a suspension that was 3 s late was not undone within 30 s (ends_test, 2 times of 2).
@@ -68,18 +67,22 @@ class FreezeWatch {
   // At how many looks in a row the agent must be suspended. Others suspend a thread for a moment as well: debuggers,
   // profilers.
   static constexpr int kStoppedLooks = 5;
+  // A suspension in the state `suspending` is taken after this time, whatever the agent does. Code of other software that
+  // mixwalk does not find (PatchedCall) may wait behind the agent's SuspendThread for the thread, for ever. A program that
+  // loses a suspension of its own is harmed less than one that hangs.
+  static constexpr std::uint64_t kLastResortMs = 30'000;
 
   // `limit_ms`: a suspension is overdue when look() has seen it for this long.
   FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept
       : page_(page) { set_limit(limit_ms); }
   void set_limit(std::uint64_t limit_ms) noexcept {
     limit_ms_ = limit_ms;
-    watched_.set_longest_gap(std::max(kLongestGapMs, limit_ms / 10));
+    watched_.set_limit(kLongestGapMs, limit_ms);
   }
-  // System calls of the target are patched (patched_calls.h), so an agent that is not suspended may wait in any of them
-  // for a thread that it has frozen, and in its SuspendThread for one that it has just suspended. From here on a
-  // suspension in the state `suspending` is taken as any other, and each thread is resumed kMaxPerThreadPatched times at
-  // most. A recording is ended long before (record.cpp).
+  // To be called if system calls of the target are patched (patched_calls.h). The agent may then wait in any of them for
+  // a thread that it has frozen. In its SuspendThread it may wait for the thread that it has just suspended. So from here
+  // on a suspension in the state `suspending` is taken as any other, and each thread is resumed kMaxPerThreadPatched times
+  // at most. A recording is ended long before (record.cpp).
   void set_patched() noexcept { patched_ = true; }
 
   // Undoes the suspensions that are overdue, or all of them if our threads in the target have ended. Returns how often

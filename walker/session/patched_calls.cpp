@@ -6,20 +6,22 @@
 
 #include "unmanaged/step/call_site.h"
 #include "unmanaged/step/system_call.h"
+#include "walker/base/printable.h"
 
 namespace mixwalk {
 namespace {
 
 // The system calls that mixwalk.dll makes while a thread is frozen, and those of its supervisor.
-constexpr std::array<const char*, 13> kCalls = {
+constexpr std::array<const char*, 15> kCalls = {
     "NtSuspendThread",        "NtGetContextThread",    "NtResumeThread",           "NtQueryInformationThread",
     "NtQueryVirtualMemory",   "NtWaitForSingleObject", "NtWaitForMultipleObjects", "NtSetEvent",
     "NtClearEvent",           "NtResetEvent",          "NtYieldExecution",         "NtDelayExecution",
-    "NtQueryPerformanceCounter"};
+    "NtQueryPerformanceCounter", "NtSetTimer",        "NtSetTimerEx"};
 // Patches lead to a trampoline in memory near ntdll.dll, which leads to the product's DLL.
 constexpr int kMaxJumps = 8;
 // A patch may keep the first instructions of the stub: mov r10, rcx; mov eax, NUMBER.
 constexpr std::array<std::uint32_t, 3> kPatchOffsets = {0, 3, 8};
+constexpr std::size_t kMaxPath = 260;  // bytes that are shown of a path
 constexpr std::size_t kMaxJumpBytes = 16;  // of the longest form that jump_at() knows
 
 // The address to which the jump at this address leads, or 0 if there is no such jump.
@@ -71,7 +73,7 @@ std::string patched_calls_text(std::span<const PatchedCall> calls) {
       ++number;
       text += (number == 1 ? "" : number == count ? " and " : ", ") + call.name;
     }
-    text += (count == 1 ? " leads to " : " lead to ") + (calls[i].image.empty() ? "code of no image" : calls[i].image);
+    text += (count == 1 ? " leads to " : " lead to ") + (calls[i].image.empty() ? "code of no image" : printable(calls[i].image, kMaxPath));
   }
   return text;
 }

@@ -39,7 +39,8 @@ struct CallPlaces {
 // trusted.
 std::vector<PatchedCall> find_patched_calls(const MemoryReader& memory, const CallPlaces& places);
 
-// Returns "NtGetContextThread and NtResumeThread lead to C:\Program Files\Watcher\watcher.dll". `calls` is not empty.
+// Returns "NtGetContextThread and NtResumeThread lead to C:\Program Files\Watcher\watcher.dll", which can be printed: the
+// target may name any path. `calls` is not empty.
 std::string patched_calls_text(std::span<const PatchedCall> calls);
 
 }  // namespace mixwalk

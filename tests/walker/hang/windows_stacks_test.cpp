@@ -205,6 +205,28 @@ TEST(WindowsStacks, AWaitOfTheProgramThroughComIsAWait) {
   expect_wait(wait_with(native_thread(joined({wait_in_com, {"orders_native!x"}}))), WaitState::signal, "native-wait");
 }
 
+TEST(WindowsStacks, OtherLoopsOfComAreNoCalls) {
+  // A person drags something out of the window.
+  const Frames drag = {"win32u!NtUserGetMessage", "user32!GetMessageW", "ole32!sub_1", "ole32!DoDragDrop"};
+  EXPECT_EQ(wait_with(managed_thread(joined({drag, {"P ole32!DoDragDrop", "M Orders.Form.Drag()"}}))).state, WaitState::idle);
+  EXPECT_EQ(wait_with(managed_thread(joined({drag, {"orders_native!drag", "P orders_native!drag", "M Orders.X()"}}))).state,
+            WaitState::idle);
+  // COM's own synchronisation object waits by the same function.
+  const Frames wait_in_com(kApartment.begin(), kApartment.begin() + 6);
+  EXPECT_EQ(wait_with(native_thread(joined({wait_in_com, {"combase!sub_7", "orders_native!x"}}))).rule, "native-wait");
+  // Nothing shows what COM does here.
+  EXPECT_NE(wait_with(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1", "orders_native!x",
+                                      "P orders_native!x", "M Orders.X()"})).rule,
+            "com-call");
+}
+
+// Other software has patched the system call in which the thread waits for the answer.
+TEST(WindowsStacks, ACallOfComBehindAPatch) {
+  Frames frames = kCallOut;
+  frames.insert(frames.begin() + 1, "watcher!hook");
+  expect_wait(wait_with(native_thread(joined({frames, {"orders_native!ask"}}))), WaitState::blocked, "com-call");
+}
+
 // The thread executes a call of another apartment, and waits for something of its own.
 TEST(WindowsStacks, AServerOfComThatWaitsIsInNoCall) {
   EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!serve",

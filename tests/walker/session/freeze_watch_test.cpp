@@ -88,6 +88,55 @@ TEST_F(FreezeWatchTest, AMachineThatStoodStillMakesNothingOverdue) {
   EXPECT_EQ(look(201 * kLimitMs), 1);
 }
 
+// On a very busy machine.
+TEST_F(FreezeWatchTest, LooksHalfASecondApartMakeALongLimitLittleLonger) {
+  constexpr std::uint64_t kLongLimitMs = 3'050;
+  watch_->set_limit(kLongLimitMs);
+  threads_.counts[7] = 1;
+  write(3, {7, 1, FreezeState::frozen});
+  int times = 0;
+  std::uint64_t now_ms = 0;
+  for (; times == 0 && now_ms < 10 * kLongLimitMs; now_ms += 500) times = look_once(now_ms);
+  EXPECT_EQ(times, 1);
+  EXPECT_LE(now_ms, 2 * kLongLimitMs);
+}
+
+// Other software may wait behind the agent's SuspendThread.
+TEST_F(FreezeWatchTest, ASuspendingAgentIsHelpedAtLast) {
+  threads_.counts[7] = 1;
+  write(3, {7, 1, FreezeState::suspending});
+  look(0);
+  EXPECT_EQ(look(FreezeWatch::kLastResortMs - kPeriodMs), 0);
+  EXPECT_EQ(look(FreezeWatch::kLastResortMs + kPeriodMs), 1);
+  EXPECT_EQ(threads_.counts[7], 0u);
+}
+
+TEST_F(FreezeWatchTest, ASuspendingAgentWithPatchedCallsIsHelpedAtOnce) {
+  watch_->set_patched();
+  threads_.counts[7] = 1;
+  write(3, {7, 1, FreezeState::suspending});
+  look(0);
+  EXPECT_EQ(look(kLimitMs + kPeriodMs), 1);
+}
+
+TEST_F(FreezeWatchTest, WithPatchedCallsAThreadIsResumedAgainAndAgain) {
+  const auto resumed = [&](std::uint32_t times) {
+    int resumes = 0;
+    for (std::uint32_t turn = 1; turn <= times; ++turn) {
+      threads_.counts[7] = 1;
+      write(3, {7, turn, FreezeState::frozen});
+      look(last_ms_ + kPeriodMs);
+      resumes += look(last_ms_ + 2 * kLimitMs);
+    }
+    return resumes;
+  };
+  EXPECT_EQ(resumed(5), static_cast<int>(FreezeWatch::kMaxPerThread));
+  watch_->set_patched();
+  EXPECT_EQ(resumed(5), 5);
+  const auto most = static_cast<int>(FreezeWatch::kMaxPerThreadPatched);
+  EXPECT_EQ(resumed(FreezeWatch::kMaxPerThreadPatched), most - 5 - static_cast<int>(FreezeWatch::kMaxPerThread));
+}
+
 // A short limit also needs some looks.
 TEST_F(FreezeWatchTest, AShortLimitHoldsToo) {
   watch_->set_limit(200);

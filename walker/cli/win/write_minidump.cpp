@@ -134,10 +134,10 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   std::string why = writer->error();
   if (why.empty()) why = file.close();
   if (why.empty()) why = why_not_whole(utf8_of(file.written()));
-  if (!why.empty() && ended()) return report_end();
+  const bool cloned = writer->why_no_clone().empty();
+  if (!why.empty() && !cloned && ended()) return report_end();
   if (why.empty()) why = file.commit();
   if (!why.empty()) return report(unwritable_output(command.output, why));
-  const bool cloned = writer->why_no_clone().empty();
   if (!cloned) spdlog::info("{} stood until all was written: {}", process_text, writer->why_no_clone());
   return report({ExitCode::ok,
                  fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,

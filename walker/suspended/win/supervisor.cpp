@@ -47,7 +47,7 @@ void Supervisor::stop() noexcept {
 Supervisor::Silence Supervisor::wait_while_silent(DWORD limit_ms) const noexcept {
   // Time also passes while the machine sleeps and while this thread gets no processor. Afterwards the supervisor needs
   // a moment to look. A debugger may also suspend the supervisor for a moment.
-  WatchedTime waited(2 * kPollNs);
+  WatchedTime waited(2 * kPollNs, std::uint64_t{limit_ms} * 1'000'000);
   PreciseWait pause;
   while (is_silent()) {
     const std::uint64_t waited_ns = waited.look(clock_.now_ns());

@@ -156,7 +156,7 @@ class Supervisor {
   // Used by the supervising thread only; see is_steady() and is_entry_over().
   State steady_state_ = 0;
   int steady_looks_ = 0;
-  WatchedTime watched_{2 * kPollNs};
+  WatchedTime watched_{2 * kPollNs, kEntryNs};
   State watched_freeze_ = 0;         // the freeze that was seen last, without its phase
   std::uint64_t watched_since_ = 0;  // watched_ when the supervisor first saw that freeze
   UniqueHandle stop_, running_;

@@ -26,7 +26,7 @@ bool WindowsFreeze::suspended(HANDLE thread, DWORD before, ResumeFunction resume
 }
 
 void WindowsFreeze::wait_for_mixwalk_exe() const noexcept {
-  WatchedTime waited(kLongestGapNs);
+  WatchedTime waited(kLongestGapNs, kTakingNs);
   while (being_taken() && waited.look(clock_.now_ns()) < kTakingNs) SwitchToThread();
 }
 
