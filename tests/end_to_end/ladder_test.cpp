@@ -68,8 +68,8 @@ struct Lines {
 // Folklore: in optimised code, the runtime's own trace may name a line before the call's. Situation: the JIT has moved
 // the call to the end of the method, behind other cold code of that line. Real case: under Wine 10, the trace names the
 // first line of Chain.Next, and mixwalk the second line, which has the call. (Under Wine 8 the JIT optimises less.)
-// Also, the runtime's map of optimised code may have several lines as one: Chain.ParkCom calls in two lines, and the map
-// has only the first. Remedy: some lines may differ, if they lie between the method's first call and the right one.
+// Also, the runtime's map of optimised code may have several lines as one: Chain.ParkCom calls in two lines, and the
+// map has only the first. Remedy: some lines may differ, if they lie between the method's first call and the right one.
 void expect_lines(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written, Lines& lines) {
   std::size_t next = 0;
   for (const Frame& frame : thread.stack.frames) {

@@ -365,8 +365,8 @@ TEST_P(LockHolder, Sabotaged) {
   EXPECT_TRUE(program.stop());
 }
 
-// Software in the program has patched system calls of freezes and of the supervisor, and its code waits for the lock that
-// the holder has. So only mixwalk.exe can end a freeze.
+// Software in the program has patched system calls of freezes and of the supervisor, and its code waits for the lock
+// that the holder has. So only mixwalk.exe can end a freeze.
 void expect_short_stands(const DumpRequest& request_of_each, int requests, int min_given_back,
                          const std::string& patches = "--patched") {
   constexpr std::uint64_t kMarginMs = 150, kLookMs = 20, kHeldMs = 5;

@@ -12,8 +12,8 @@ namespace mixwalk {
 namespace {
 
 // This compiler's headers may not have PROCESS_CREATION_MITIGATION_POLICY2_CET_USER_SHADOW_STACKS_ALWAYS_ON and
-// …_USER_CET_SET_CONTEXT_IP_VALIDATION_ALWAYS_ON. With the second one the system also checks the instruction at which an
-// exception's handler continues, as it does for the hosts of .NET 9 and later.
+// …_USER_CET_SET_CONTEXT_IP_VALIDATION_ALWAYS_ON. With the second one the system also checks the instruction at which
+// an exception's handler continues, as it does for the hosts of .NET 9 and later.
 constexpr DWORD64 kShadowStacks = DWORD64{1} << 28 | DWORD64{1} << 32;
 constexpr const char* kNone = "this system or its processor has no shadow stacks";
 

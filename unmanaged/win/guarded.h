@@ -39,9 +39,9 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept;
 // that is no longer loaded, or that faults, counts as having found no function: its frames are unwound, and its
 // termination handlers run. Test: `hunt.exe stale-table`.
 //
-// Folklore: with hardware shadow stacks (CET, which the hosts of .NET 9 and later ask for), Windows ends a process whose
-// exception handler continues at an instruction that is neither on the shadow stack nor listed in its image, and the
-// shadow stack does not follow a return that a handler makes. Real cases, of other libraries: dotnet/runtime issues
+// Folklore: with hardware shadow stacks (CET, which the hosts of .NET 9 and later ask for), Windows ends a process
+// whose exception handler continues at an instruction that is neither on the shadow stack nor listed in its image, and
+// the shadow stack does not follow a return that a handler makes. Real cases, of other libraries: dotnet/runtime issues
 // 107651 and 111592, dotnet/wpf issue 10305. Remedy: in a thread with a shadow stack nothing is repaired that needs
 // another instruction; such a look-up has ended. Test: guarded_test, and real_windows_test (ShadowStacks.*) on Windows.
 enum class LookUp {

@@ -27,8 +27,8 @@ class RemoteMemory final : public MemoryReader, public OutsideMemory {
   // Returns how many of these bytes, from the first one on, can be read without harm.
   std::uint64_t plain_bytes(std::uint64_t address, std::uint64_t bytes) const noexcept;
 
-  // Returns the end of the pages of one kind that begin at or before the address, or 0 if the system tells nothing of the
-  // address, as of one beyond the address space.
+  // Returns the end of the pages of one kind that begin at or before the address, or 0 if the system tells nothing of
+  // the address, as of one beyond the address space.
   std::uint64_t region_end(std::uint64_t address) const noexcept {
     const Region region = region_at(address);
     return region.end - region.begin > 1 ? region.end : 0;

@@ -164,8 +164,9 @@ constexpr WaitRule kRules[] = {
       "MS.Win32.UnsafeNativeMethods.GetMessageW", "MS.Win32.UnsafeNativeMethods.IntGetMessageW"}},
 
     // Methods of .NET that wait by one of the methods above.
-    // An operation that completes later only begins here. Real case: a worker of Kestrel that two dumps met in SendAsync,
-    // with less than a tick of processor time in between (1 pair of 50 on a busy machine; waits_test).
+
+    // An operation that completes later only begins here. Real case: a worker of Kestrel that two dumps met in
+    // SendAsync, with less than a tick of processor time in between (1 pair of 50 on a busy machine; waits_test).
     {"socket-begin", unknown, kWrapper, "begins to send or to receive, and does not wait for the end of that", {},
      {"System.Net.Sockets.SocketAsyncEventArgs.DoOperation*"},
      {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect", "socket-accept"}},

@@ -183,9 +183,9 @@ enum class ComPart : std::uint8_t {
   calls,          // a call into another apartment or process is under way
 };
 
-// Only the system's functions that wait may be between the leaf and COM's frames: a server's method that waits has COM's
-// frames below it, which have called the method. `end`: the number of frames of the leaf run. `patched`: frames behind
-// the leaf that are looked through.
+// Only the system's functions that wait may be between the leaf and COM's frames: a server's method that waits has
+// COM's frames below it, which have called the method. `end`: the number of frames of the leaf run. `patched`: frames
+// behind the leaf that are looked through.
 ComPart com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end, std::uint32_t patched) {
   const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
     return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();

@@ -41,9 +41,9 @@ class EventSource {
   //
   // Sets the list of images with which walks begin. To be called before begin(), and whenever there is a newer list.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
-  // `wanted` counts the events that are wanted, from 0 on. `unjudged` counts events at the end of the process of which it
-  // is not known whether they are wanted (close()). Both must outlive this object. Returns false if the runtime does not
-  // report these events. (It reports allocations only if it was told to when it started.)
+  // `wanted` counts the events that are wanted, from 0 on. `unjudged` counts events at the end of the process of which
+  // it is not known whether they are wanted (close()). Both must outlive this object. Returns false if the runtime does
+  // not report these events. (It reports allocations only if it was told to when it started.)
   bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted, std::atomic<std::uint64_t>& unjudged);
   // When end() returns, no callback walks any more, all walks of callbacks are available to next(), and the runtime
   // reports the same events as before begin(). The one exception is a thread that the program has suspended in its

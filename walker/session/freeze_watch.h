@@ -67,9 +67,9 @@ class FreezeWatch {
   // At how many looks in a row the agent must be suspended. Others suspend a thread for a moment as well: debuggers,
   // profilers.
   static constexpr int kStoppedLooks = 5;
-  // A suspension in the state `suspending` is taken after this time, whatever the agent does. Code of other software that
-  // mixwalk does not find (PatchedCall) may wait behind the agent's SuspendThread for the thread, for ever. A program that
-  // loses a suspension of its own is harmed less than one that hangs.
+  // A suspension in the state `suspending` is taken after this time, whatever the agent does. Code of other software
+  // that mixwalk does not find (PatchedCall) may wait behind the agent's SuspendThread for the thread, for ever. A
+  // program that loses a suspension of its own is harmed less than one that hangs.
   static constexpr std::uint64_t kLastResortMs = 30'000;
 
   // `limit_ms`: a suspension is overdue when look() has seen it for this long.
@@ -79,10 +79,10 @@ class FreezeWatch {
     limit_ms_ = limit_ms;
     watched_.set_limit(kLongestGapMs, limit_ms);
   }
-  // To be called if system calls of the target are patched (patched_calls.h). The agent may then wait in any of them for
-  // a thread that it has frozen. In its SuspendThread it may wait for the thread that it has just suspended. So from here
-  // on a suspension in the state `suspending` is taken as any other, and each thread is resumed kMaxPerThreadPatched times
-  // at most. A recording is ended long before (record.cpp).
+  // To be called if system calls of the target are patched (patched_calls.h). The agent may then wait in any of them
+  // for a thread that it has frozen. In its SuspendThread it may wait for the thread that it has just suspended. So
+  // from here on a suspension in the state `suspending` is taken as any other, and each thread is resumed
+  // kMaxPerThreadPatched times at most. A recording is ended long before (record.cpp).
   void set_patched() noexcept { patched_ = true; }
 
   // Undoes the suspensions that are overdue, or all of them if our threads in the target have ended. Returns how often

@@ -38,8 +38,8 @@ std::vector<MitigationEffect> mitigation_effects(const MitigationPolicies& polic
 // a DLL, and the thread that loads the DLL waits until somebody closes the dialogue.
 std::optional<Failure> mitigation_refusal(const MitigationPolicies& policies, const std::string& process);
 
-// The names of the policies that are switched on and do not concern mixwalk.dll, such as "Control Flow Guard, no dynamic
-// code". Empty if there are none.
+// The names of the policies that are switched on and do not concern mixwalk.dll, such as "Control Flow Guard, no
+// dynamic code". Empty if there are none.
 std::string harmless_mitigations(const MitigationPolicies& policies);
 
 // Whether at least one policy could be read.

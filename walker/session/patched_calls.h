@@ -10,16 +10,16 @@
 
 namespace mixwalk {
 
-// A system call of a process on which a freeze inside that process depends, and whose stub in ntdll.dll was overwritten.
-// Not frozen-safe.
+// A system call of a process on which a freeze inside that process depends, and whose stub in ntdll.dll was
+// overwritten. Not frozen-safe.
 //
 // Folklore: security software overwrites the begin of some stubs by a jump into a DLL of its own, in every process
 // (github.com/Mr-Un1k0d3r/EDRs lists the calls of each product). Situation: that DLL allocates memory or takes a lock,
 // and the thread that mixwalk.dll has frozen holds that lock. The agent then waits inside its system call, and the
 // supervisor waits in the same place inside its ResumeThread, so no thread of the target can end the freeze. Real case:
-// fixtures/native/patched_calls.cpp, which does what is known of such products; no product was tried. Remedy: mixwalk.exe,
-// which the patches of the target cannot stop, undoes the suspension soon (TargetWatch), and `dump` reads such a process
-// from outside. Test: lock_holder_test, PatchedCalls.
+// fixtures/native/patched_calls.cpp, which does what is known of such products; no product was tried. Remedy:
+// mixwalk.exe, which the patches of the target cannot stop, undoes the suspension soon (TargetWatch), and `dump` reads
+// such a process from outside. Test: lock_holder_test, PatchedCalls.
 struct PatchedCall {
   std::string name;   // "NtResumeThread"
   std::string image;  // the path of the image to which the stub leads, UTF-8; empty if it leads to no image
@@ -39,8 +39,8 @@ struct CallPlaces {
 // trusted.
 std::vector<PatchedCall> find_patched_calls(const MemoryReader& memory, const CallPlaces& places);
 
-// Returns "NtGetContextThread and NtResumeThread lead to C:\Program Files\Watcher\watcher.dll", which can be printed: the
-// target may name any path. `calls` is not empty.
+// Returns "NtGetContextThread and NtResumeThread lead to C:\Program Files\Watcher\watcher.dll", which can be printed:
+// the target may name any path. `calls` is not empty.
 std::string patched_calls_text(std::span<const PatchedCall> calls);
 
 }  // namespace mixwalk

@@ -73,8 +73,8 @@ constexpr AttachMeaning kAttach[] = {
     // COR_E_NOTSUPPORTED: the runtime was built without the attach of profilers.
     {0x80131515, ExitCode::not_dotnet,
      "the runtime of {} loads no profilers: it is a NativeAOT program, or runs on Mono"},
-    // Windows' loader, which opens mixwalk.dll as the user of that process. Refusals for other reasons than the path are
-    // in image_refusal.cpp.
+    // Windows' loader, which opens mixwalk.dll as the user of that process. Refusals for other reasons than the path
+    // are in image_refusal.cpp.
     {0x80070002, ExitCode::refused, "{} does not find mixwalk.dll in the folder of mixwalk.exe"},
     {0x80070003, ExitCode::refused, "{} does not find the folder of mixwalk.exe"},
     {0x80070005, ExitCode::no_access,

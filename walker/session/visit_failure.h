@@ -21,8 +21,8 @@ struct VisitState {
 // " with code 3", " with code 0xc0000005", or an empty text if the code is unknown.
 std::string with_exit_code(std::optional<std::uint32_t> exit_code);
 
-// ": Windows refused one of its files: …", with advice, if the exit code is one with which Windows' loader ends a program
-// before its first instruction. An empty text for any other code.
+// ": Windows refused one of its files: …", with advice, if the exit code is one with which Windows' loader ends a
+// program before its first instruction. An empty text for any other code.
 std::string refusal_at_start(std::optional<std::uint32_t> exit_code);
 
 Failure process_ended(const VisitState& state);

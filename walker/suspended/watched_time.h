@@ -7,7 +7,8 @@ namespace mixwalk {
 
 // The time for which a thread has watched something by looking at it again and again. The time between two looks counts
 // for no more than `longest_gap`, or a tenth of the limit if that is longer. So a rule of the form "late after this
-// time" also demands a number of looks, all made while the watching thread itself ran. Frozen-safe. The unit of time is the caller's. One thread uses it.
+// time" also demands a number of looks, all made while the watching thread itself ran. Frozen-safe. The unit of time is
+// the caller's. One thread uses it.
 //
 // Folklore: machines stand still: a virtual machine is moved, a processor is taken away, memory is swapped. Afterwards
 // a clock says that seconds have passed, although nothing had a chance to run. Real case: all programs of a machine
@@ -15,8 +16,8 @@ namespace mixwalk {
 // the target had continued. Test: FreezeWatchTest.AMachineThatStoodStillMakesNothingOverdue.
 class WatchedTime {
  public:
-  // `limit`: the time after which the caller calls something late. On a busy machine looks may come half a second apart,
-  // and a limit of seconds must nevertheless be reached in some seconds.
+  // `limit`: the time after which the caller calls something late. On a busy machine looks may come half a second
+  // apart, and a limit of seconds must nevertheless be reached in some seconds.
   explicit constexpr WatchedTime(std::uint64_t longest_gap, std::uint64_t limit = 0) noexcept
       : longest_gap_(std::max(longest_gap, limit / 10)) {}
 

@@ -595,8 +595,8 @@ TEST(RealStack, SizeOfAFrameThatLooksLikeAMachineFrame) {
   expect_same_walk(4);
 }
 
-// Like coreclr's OnHijackTripThread: it pushes its caller's Rsp behind the return address, and its unwind data describes
-// neither word.
+// Like coreclr's OnHijackTripThread: it pushes its caller's Rsp behind the return address, and its unwind data
+// describes neither word.
 extern "C" void with_saved_rsp(void (*function)());
 asm(R"(
     .seh_proc with_saved_rsp

@@ -1,5 +1,5 @@
-// Stacks as public traces of Windows show them. Wine has other frames. The names are those that PDBs give, or those that
-// exports alone give: "!sub_1" is a function without a name.
+// Stacks as public traces of Windows show them. Wine has other frames. The names are those that PDBs give, or those
+// that exports alone give: "!sub_1" is a function without a name.
 
 #include <gtest/gtest.h>
 

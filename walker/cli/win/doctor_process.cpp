@@ -107,8 +107,8 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
           .advice = "--symbol-path names their folders; dump -v lists them in the form that symchk /im reads"};
 }
 
-// Dumps the process again and again for two seconds, or until this process had to resume a thread. Returns the last dump.
-// If the visit or a dump fails, returns that failure at once.
+// Dumps the process again and again for two seconds, or until this process had to resume a thread. Returns the last
+// dump. If the visit or a dump fails, returns that failure at once.
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();

@@ -83,9 +83,9 @@ bool LiveTarget::forget_memory() {
 }
 
 // Folklore: an image is unloaded after the list was read and before its headers are, and an image that replaces it is
-// not in the list, so the snapshot has neither. Real case: two libraries that take turns, of which one is always loaded;
-// neither was found in 25 of 60 readings under Wine 10. Remedy: read the list again, unless it is the same as before:
-// then the program has closed the headers of an image. Test: live_target_test.
+// not in the list, so the snapshot has neither. Real case: two libraries that take turns, of which one is always
+// loaded; neither was found in 25 of 60 readings under Wine 10. Remedy: read the list again, unless it is the same as
+// before: then the program has closed the headers of an image. Test: live_target_test.
 void LiveTarget::read_modules() {
   const auto again = [this] {
     memory_.drop();

@@ -30,9 +30,9 @@ class ProcessSuspension {
   // Resumes each thread once; only the first call does so. Returns whether this was the first call.
   bool end() noexcept;
   // To be called before and after a function of the system that suspends threads as well (MiniDumpWriteDump,
-  // PssCaptureSnapshot). Returns false after end(), and then that function must not be called. Otherwise the ledger keeps
-  // its entries until end_writing(), also after end(). Since a thread was suspended here, another program or the runtime
-  // may have resumed what they had suspended before; the lower counts are recorded.
+  // PssCaptureSnapshot). Returns false after end(), and then that function must not be called. Otherwise the ledger
+  // keeps its entries until end_writing(), also after end(). Since a thread was suspended here, another program or the
+  // runtime may have resumed what they had suspended before; the lower counts are recorded.
   bool begin_writing() noexcept;
   void end_writing() noexcept;
 

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// Returns the patched calls of a live process, from its own memory, which is only read. Returns a failure if the process
-// cannot be read. Not frozen-safe.
+// Returns the patched calls of a live process, from its own memory, which is only read. Returns a failure if the
+// process cannot be read. Not frozen-safe.
 Outcome<std::vector<PatchedCall>> patched_calls_of(std::uint32_t process_id);
 
 }  // namespace mixwalk

@@ -13,11 +13,11 @@
 namespace mixwalk {
 namespace {
 
-// How often the ledger is read.
 // The margin if system calls of the target are patched. A patch may make every supervisor wait for the thread that is
-// frozen, so this process is then the first one that can end a freeze, and not the last one. The time is long enough for
-// a supervisor that can work, also where the system's clock has steps of 15.6 ms.
+// frozen, so this process is then the first one that can end a freeze, and not the last one. The time is long enough
+// for a supervisor that can work, also where the system's clock has steps of 15.6 ms.
 constexpr std::uint32_t kPatchedMarginMs = 150;
+// How often the ledger is read.
 constexpr std::uint64_t kLookNs = 20'000'000;
 static_assert(2 * kLookNs == FreezeWatch::kLongestGapMs * 1'000'000);
 constexpr std::uint64_t kLookAtTheEndNs = 2'000'000;  // mixwalk.exe waits for this

@@ -21,8 +21,8 @@ namespace mixwalk {
 // ends threads that are not its own. In these cases nothing more is written to the pipe, and the pipe is never closed.
 class TargetWatch {
  public:
-  // `agent_thread`: the id that the target reported; it must be a thread of that process. `patched`: system calls of the
-  // target are patched (patched_calls.h), so the supervisors inside the target may be unable to end a freeze.
+  // `agent_thread`: the id that the target reported; it must be a thread of that process. `patched`: system calls of
+  // the target are patched (patched_calls.h), so the supervisors inside the target may be unable to end a freeze.
   static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target, std::uint32_t agent_thread,
                                                      bool patched);
   // Waits a limited time for the agent's end, and undoes what is still suspended then.

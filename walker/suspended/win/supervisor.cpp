@@ -12,8 +12,8 @@ namespace {
 //
 // Folklore: the CLR's GC suspends a thread as well, reads its registers, and resumes it. While a thread stays frozen,
 // the GC repeats this. So one look can take the GC's suspension for DoStackSnapshot's. If that suspension is undone,
-// the thread runs on while the GC believes that it stands still. Remedy: the GC holds its suspension for a fraction of a
-// millisecond, and DoStackSnapshot holds its own as long as it waits. (Tests: SupervisorTest.*MomentarySuspension*.)
+// the thread runs on while the GC believes that it stands still. Remedy: the GC holds its suspension for a fraction of
+// a millisecond, and DoStackSnapshot holds its own as long as it waits. (Tests: SupervisorTest.*MomentarySuspension*.)
 constexpr int kSteadyLooks = 3;
 constexpr SIZE_T kStackBytes = 64 << 10;
 // How long a silent supervisor has at least before a reason is given. In that time it looks some fifty times.
@@ -268,8 +268,8 @@ std::uint64_t Supervisor::left_ns(std::uint64_t now_ns) const noexcept {
   return ends > now_ns ? ends - now_ns : 0;
 }
 
-// Whether `holds` has been true at kSteadyLooks looks in a row, all of them in the same `state`: in the same freeze, and
-// either before our own suspension was undone (checking) or afterwards (resuming).
+// Whether `holds` has been true at kSteadyLooks looks in a row, all of them in the same `state`: in the same freeze,
+// and either before our own suspension was undone (checking) or afterwards (resuming).
 bool Supervisor::is_steady(State state, bool holds) noexcept {
   if (state != steady_state_ || !holds) steady_looks_ = 0;
   steady_state_ = state;

@@ -54,13 +54,13 @@ class Supervisor {
   // Why the supervising thread is silent: the program has suspended or ended it, or it gets no processor.
   enum class Silence { none, stopped, late };
   // Waits until the supervising thread looks again, and returns `none` then. Returns `stopped` if that thread has
-  // ended, or is suspended after half a second. Returns `late` if it is neither, and has not looked within limit_ms, but
-  // not before half a second. To be called between start() and stop(). Not frozen-safe: nothing may be frozen or
+  // ended, or is suspended after half a second. Returns `late` if it is neither, and has not looked within limit_ms,
+  // but not before half a second. To be called between start() and stop(). Not frozen-safe: nothing may be frozen or
   // claimed.
   //
-  // Folklore: silence does not prove that the program has stopped the thread. Real case: on a machine that was ten times
-  // slower for a minute, the thread did not run for two seconds, and a dump ended with "the program has stopped the
-  // thread of mixwalk.dll" (hunt_test). Remedy: this function. Tests: SupervisorTest, SupervisorThreadTest.
+  // Folklore: silence does not prove that the program has stopped the thread. Real case: on a machine that was ten
+  // times slower for a minute, the thread did not run for two seconds, and a dump ended with "the program has stopped
+  // the thread of mixwalk.dll" (hunt_test). Remedy: this function. Tests: SupervisorTest, SupervisorThreadTest.
   Silence wait_while_silent(DWORD limit_ms) const noexcept;
   // The threads that are frozen together, under the same deadline. They are never frozen at the same time as a single
   // thread.

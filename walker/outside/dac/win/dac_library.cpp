@@ -330,9 +330,9 @@ std::vector<std::optional<ClrLock>> DacLibrary::lock_objects(std::span<const std
   return locks;
 }
 
-// Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of any
-// code. Real case: code of tier 1 under Wine 10, in which the return address of a call corresponds to no IL. Remedy: for
-// the code before such code, the addresses below are asked for, one by one. Test: three_ways_test.
+// Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of
+// any code. Real case: code of tier 1 under Wine 10, in which the return address of a call corresponds to no IL.
+// Remedy: for the code before such code, the addresses below are asked for, one by one. Test: three_ways_test.
 std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCode& code) {
   std::uint64_t enumeration = 0;
   if (process_->StartEnumMethodInstancesByAddress(ip, nullptr, &enumeration) != S_OK) return std::nullopt;

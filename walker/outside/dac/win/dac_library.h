@@ -73,8 +73,8 @@ class DacLibrary final : public ClrQuestions {
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
-  // Returns the offset of the code at `ip` in the method's IL. For code that corresponds to no IL, this is the offset of
-  // the code before it, as il_offset_at() gives it. Returns nothing if the library gives none.
+  // Returns the offset of the code at `ip` in the method's IL. For code that corresponds to no IL, this is the offset
+  // of the code before it, as il_offset_at() gives it. Returns nothing if the library gives none.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
   // Returns null if the module has no MVID.
   const Assembly* assembly_of(std::uint64_t module);
