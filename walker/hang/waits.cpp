@@ -136,8 +136,10 @@ std::uint32_t patched_frames(const FrameNames& names, const std::vector<Frame>& 
   if (count == 0 || count + 1 >= frames.size()) return 0;
   const Frame& caller = frames[count + 1];
   const std::string_view image = names.image(caller);
-  // A function that waits calls nothing of the program.
-  return calls_for_programs(image) && native_rule(image, false, caller.name) != nullptr ? count : 0;
+  // A function that waits calls nothing of the program, and no program calls win32u.dll itself.
+  const bool waits = (calls_for_programs(image) && native_rule(image, false, caller.name) != nullptr) ||
+                     (image == "user32" && names.image(frames.front()) == "win32u");
+  return waits ? count : 0;
 }
 
 // Whether a SynchronizationContext waits for the thread from this frame on, because it has asked to

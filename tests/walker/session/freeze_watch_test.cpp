@@ -156,10 +156,10 @@ TEST_F(FreezeWatchTest, ASuspendingAgentThatIsLateIsLeftAlone) {
   threads_.counts[7] = 1;
   write(0, {7, 1, FreezeState::suspending});
   look(0);
-  EXPECT_EQ(look(100 * kLimitMs), 0);
+  EXPECT_EQ(look(20 * kLimitMs), 0);
   EXPECT_EQ(state(0), FreezeState::suspending);
   EXPECT_TRUE(watch_->any());
-  EXPECT_EQ(look(101 * kLimitMs, true), 1) << "the agent has ended";
+  EXPECT_EQ(look(21 * kLimitMs, true), 1) << "the agent has ended";
 }
 
 TEST_F(FreezeWatchTest, ASuspendingAgentThatIsSuspendedForGoodIsHelped) {
