@@ -1,5 +1,7 @@
 #include "walker/session/freeze_watch.h"
 
+#include <algorithm>
+
 #include <optional>
 
 namespace mixwalk {
@@ -27,6 +29,7 @@ bool is_under_way(FreezeState state) {
 int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer) {
   int times = 0;
   any_ = false;
+  longest_ms_ = 0;
   const std::uint64_t watched_ms = watched_.look(now_ms);
   std::optional<Stopped> stopped;  // at this look; asked only if something is overdue
   if (agent_ended && !agent_ended_) resumed_.clear();
@@ -41,10 +44,11 @@ int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& res
     if (seen.entry != entry.with(FreezeState::empty)) {
       seen = {entry.with(FreezeState::empty), watched_ms};
     }
+    longest_ms_ = std::max(longest_ms_, watched_ms - seen.since_ms);
     bool takes = agent_ended;
     if (!takes && watched_ms - seen.since_ms >= limit_ms_) {
       if (!stopped) stopped = resumer.stopped();
-      takes = may_take(entry.state, *stopped, seen);
+      takes = may_take(entry, *stopped, seen, resumer);
     }
     if (takes) {
       times += give_back(page_.slots[i], entry, resumer);
@@ -56,14 +60,16 @@ int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& res
 }
 
 // Whether an overdue suspension may be taken while the agent lives.
-bool FreezeWatch::may_take(FreezeState state, Stopped stopped, Seen& seen) const {
+bool FreezeWatch::may_take(const LedgerEntry& entry, Stopped stopped, Seen& seen, ThreadResumer& resumer) const {
   if (stopped == Stopped::process) {
     seen.since_ms = watched_.watched();
     return false;
   }
-  if (state != FreezeState::suspending || patched_) return true;
+  if (entry.state != FreezeState::suspending) return true;
   seen.agent_stopped = stopped == Stopped::agent ? seen.agent_stopped + 1 : 0;
-  return seen.agent_stopped >= kStoppedLooks || watched_.watched() - seen.since_ms >= kLastResortMs;
+  const bool helps = patched_ || seen.agent_stopped >= kStoppedLooks ||
+                     watched_.watched() - seen.since_ms >= kLastResortMs;
+  return helps && resumer.is_suspended(entry.thread);
 }
 
 int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry,

@@ -20,6 +20,8 @@ enum class Stopped {
 class ThreadResumer {
  public:
   virtual Stopped stopped() = 0;
+  // Whether the thread is suspended, by whomever; true if the system does not tell.
+  virtual bool is_suspended(std::uint32_t thread) = 0;
   // Opens a thread for resume(). Returns false if the thread has ended, belongs to another process, or may not be
   // opened.
   virtual bool open(std::uint32_t thread) = 0;
@@ -44,7 +46,8 @@ class ThreadResumer {
 // - any, while the process as a whole is suspended. The threads do not run anyway. Of two suspensions one would be that
 //   of the program, and not that of DoStackSnapshot. When the process continues, the time begins anew, because the
 //   supervisor inside does its work then.
-// - one in the state `suspending`, unless the program keeps the agent suspended, or kLastResortMs have passed.
+// - one in the state `suspending`, unless the program keeps the agent suspended, or kLastResortMs have passed. It is
+//   never taken while the thread is not suspended: then SuspendThread has not happened yet, and nothing stands.
 //
 // Folklore: from outside it is not known whether a SuspendThread that is under way has happened. Situation: the agent's
 // thread stands still around its SuspendThread for some seconds (a stalled machine, or NtSuspendProcess), and the
@@ -92,6 +95,8 @@ class FreezeWatch {
   std::uint64_t watched_ms() const noexcept { return watched_.watched(); }
   // Whether there was a suspension at the last look that may have to be undone later.
   bool any() const noexcept { return any_; }
+  // How long the oldest suspension that was under way at the last look has been seen.
+  std::uint64_t longest_ms() const noexcept { return longest_ms_; }
 
  private:
   struct Seen {
@@ -99,7 +104,7 @@ class FreezeWatch {
     std::uint64_t since_ms = 0;  // by watched_ms()
     int agent_stopped = 0;       // at how many of the last looks the agent was suspended; only for `suspending`
   };
-  bool may_take(FreezeState state, Stopped stopped, Seen& seen) const;
+  bool may_take(const LedgerEntry& entry, Stopped stopped, Seen& seen, ThreadResumer& resumer) const;
   int give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry, ThreadResumer& resumer);
   bool may_resume(std::uint32_t thread) const;
   std::uint32_t resume(std::uint32_t thread, ThreadResumer& resumer);
@@ -111,6 +116,7 @@ class FreezeWatch {
   std::array<Seen, LedgerPage::kSlots> seen_{};
   std::map<std::uint32_t, std::uint32_t> resumed_;  // how often each thread was resumed
   bool any_ = false;
+  std::uint64_t longest_ms_ = 0;
   bool agent_ended_ = false;
 };
 

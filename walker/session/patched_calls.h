@@ -22,7 +22,7 @@ namespace mixwalk {
 // such a process from outside. Test: lock_holder_test, PatchedCalls.
 struct PatchedCall {
   std::string name;   // "NtResumeThread"
-  std::string image;  // the path of the image to which the stub leads, UTF-8; empty if it leads to no image
+  std::string image;  // the path of the image to which the stub leads, UTF-8; empty if it is not known
 
   bool operator==(const PatchedCall&) const = default;
 };

@@ -26,6 +26,7 @@ class FakeThreads final : public ThreadResumer {
     return count == 0 ? 0 : count--;
   }
   Stopped stopped() override { return what_is_stopped; }
+  bool is_suspended(std::uint32_t thread) override { return counts[thread] != 0; }
   Stopped what_is_stopped = Stopped::nothing;
   std::uint32_t opened = 0;
   std::uint32_t closed = 0;  // this thread may not be opened
@@ -117,6 +118,19 @@ TEST_F(FreezeWatchTest, ASuspendingAgentWithPatchedCallsIsHelpedAtOnce) {
   write(3, {7, 1, FreezeState::suspending});
   look(0);
   EXPECT_EQ(look(kLimitMs + kPeriodMs), 1);
+}
+
+// The code of a patch waits before the call. The thread runs, so it needs no help, and a ResumeThread could only undo a
+// suspension that the program makes.
+TEST_F(FreezeWatchTest, AThreadThatIsNotSuspendedYetIsLeftAlone) {
+  watch_->set_patched();
+  write(3, {7, 1, FreezeState::suspending});
+  look(0);
+  EXPECT_EQ(look(2 * FreezeWatch::kLastResortMs), 0);
+  EXPECT_THAT(threads_.resumed, IsEmpty());
+  EXPECT_GE(watch_->longest_ms(), FreezeWatch::kLastResortMs);
+  threads_.counts[7] = 1;
+  EXPECT_EQ(look(last_ms_ + kPeriodMs), 1);
 }
 
 TEST_F(FreezeWatchTest, WithPatchedCallsAThreadIsResumedAgainAndAgain) {

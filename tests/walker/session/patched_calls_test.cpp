@@ -98,7 +98,7 @@ TEST(PatchedCallsText, OneImageAndSeveral) {
             "NtResumeThread leads to C:\\w.dll");
   EXPECT_EQ(patched_calls_text(std::vector<PatchedCall>{
                 {"A", "C:\\w.dll"}, {"B", ""}, {"C", "C:\\w.dll"}, {"D", "C:\\w.dll"}}),
-            "A, C and D lead to C:\\w.dll; B leads to code of no image");
+            "A, C and D lead to C:\\w.dll; B leads to unknown code");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "walker/cli/win/visit.h"
 #include "walker/session/recording_collector.h"
 #include "walker/session/visit_failure.h"
+#include "walker/session/win/patched_calls_of.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -175,12 +176,14 @@ RecordingRun::End RecordingRun::collect() {
 
 // Why the recording must end so that the target is not slowed down; nothing if it may go on.
 std::optional<Failure> RecordingRun::harm_by_patches() const {
-  if (session_.patched_calls().empty() || session_.given_back() < kMostStands) return std::nullopt;
+  if (!session_.patched() || session_.given_back() < kMostStands) return std::nullopt;
+  const auto patched = patched_calls_of(session_.target_id());  // there may be more than at the beginning
   return Failure{ExitCode::refused,
                  fmt::format("the recording ends here: {} times a thread of {} stood still until mixwalk.exe resumed it, "
                              "because other software has patched system calls of the process ({}); \"dump\" reads such a "
                              "process from outside",
-                             session_.given_back(), process_text(), patched_calls_text(session_.patched_calls()))};
+                             session_.given_back(), process_text(),
+                             patched && !patched->empty() ? patched_calls_text(*patched) : "they are not known")};
 }
 
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {

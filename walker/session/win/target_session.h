@@ -57,6 +57,8 @@ class TargetSession {
   std::uint64_t unjudged_events() const noexcept { return watch_ ? watch_->unjudged_events() : 0; }
   // The system calls of the target that were patched when mixwalk.dll sent its first message. Empty before that.
   std::span<const PatchedCall> patched_calls() const noexcept { return patched_calls_; }
+  // Whether system calls of the target are patched, also if this was found later.
+  bool patched() const noexcept { return watch_ && watch_->patched(); }
   // How many suspensions that mixwalk.dll had left behind were undone by this process.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 

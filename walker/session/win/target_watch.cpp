@@ -7,6 +7,7 @@
 #include "walker/base/win/precise_wait.h"
 #include "walker/base/win/tick_clock.h"
 #include "walker/session/win/thread_list.h"
+#include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
@@ -17,6 +18,8 @@ namespace {
 // frozen, so this process is then the first one that can end a freeze, and not the last one. The time is long enough
 // for a supervisor that can work, also where the system's clock has steps of 15.6 ms.
 constexpr std::uint32_t kPatchedMarginMs = 150;
+// The time between two checks of the target's system calls while a suspension lasts long.
+constexpr std::uint64_t kPatchesMs = 1'000;
 // How often the ledger is read.
 constexpr std::uint64_t kLookNs = 20'000'000;
 static_assert(2 * kLookNs == FreezeWatch::kLongestGapMs * 1'000'000);
@@ -55,6 +58,7 @@ class ProcessThreads final : public ThreadResumer {
     }
     return known ? Stopped::process : Stopped::nothing;
   }
+  bool is_suspended(std::uint32_t thread_id) override { return suspend_count_of(thread_id).value_or(1) != 0; }
   bool open(std::uint32_t thread_id) override {
     thread_ = open_thread_of(process_id_, THREAD_SUSPEND_RESUME, thread_id);
     return static_cast<bool>(thread_);
@@ -101,10 +105,7 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
   }
   watch->process_id_ = target.id;
   watch->agent_thread_ = agent_thread;
-  if (patched) {
-    watch->margin_ms_ = kPatchedMarginMs;
-    watch->freezes_.set_patched();
-  }
+  if (patched) watch->expect_patches();
   watch->process_ = duplicate(target.process.get());
   watch->dll_thread_ended_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   watch->stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
@@ -128,6 +129,12 @@ TargetWatch::~TargetWatch() {
   thread_.join();
 }
 
+void TargetWatch::expect_patches() noexcept {
+  margin_ms_ = kPatchedMarginMs;
+  freezes_.set_patched();
+  patched_ = true;
+}
+
 void TargetWatch::run() {
   ProcessThreads threads(process_id_, agent_thread_);
   const HANDLE handles[] = {process_.get(), stop_.get()};
@@ -135,6 +142,7 @@ void TargetWatch::run() {
   PreciseWait pause;
   bool ended = false, stopping = false;
   std::optional<std::uint64_t> ended_at, stopped_at;  // by watched_ms()
+  std::uint64_t patches_at = 0;                       // when the system calls are to be checked again
   while (true) {
     const DWORD waited = stopping ? pause.wait(process_.get(), kLookAtTheEndNs) : pause.wait(handles, kLookNs);
     if (waited == WAIT_OBJECT_0) return;
@@ -144,12 +152,17 @@ void TargetWatch::run() {
     freezes_.set_limit(limit_ms);
     given_back_ += freezes_.look(clock.now_ns() / 1'000'000, ended, threads);
     const std::uint64_t now = freezes_.watched_ms();
+    // Other software may patch a process that has run for long. (hunt: a thread stood for ever.)
+    if (!patched_ && freezes_.longest_ms() >= deadline_ms_ + kPatchedMarginMs && now >= patches_at) {
+      patches_at = now + kPatchesMs;
+      if (const auto calls = patched_calls_of(process_id_); calls && !calls->empty()) expect_patches();
+    }
     if (ended && !ended_at) ended_at = now;
     if (stopping && !stopped_at) stopped_at = now;
     if (ended && now - *ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());
     // If the agent does not end, it has nothing suspended any more after this time.
     if (stopping && (ended || now - *stopped_at >= kLeavingMs) && !freezes_.any()) return;
-    if (stopping && now - *stopped_at >= kLeavingMs + 2 * limit_ms) return;
+    if (stopping && now - *stopped_at >= kLeavingMs + limit_ms + FreezeWatch::kLastResortMs) return;
   }
 }
 

@@ -39,6 +39,8 @@ class TargetWatch {
   // The value of LedgerPage::events. The target can write anything there.
   std::uint64_t events() const noexcept { return ledger_.page().events; }
   std::uint64_t unjudged_events() const noexcept { return ledger_.page().unjudged_events; }
+  // Whether system calls of the target are patched, as far as it is known.
+  bool patched() const noexcept { return patched_; }
   // How many suspensions were undone by this process.
   int given_back() const noexcept { return given_back_; }
 
@@ -46,6 +48,7 @@ class TargetWatch {
   explicit TargetWatch(SharedLedger ledger) noexcept
       : ledger_(std::move(ledger)), freezes_(ledger_.page(), 0) {}
   void run();
+  void expect_patches() noexcept;
 
   // A supervisor inside the target resumes at its deadline. If a suspension lasts this much longer, all supervisors are
   // silent, since even a busy machine delays them far less.
@@ -59,6 +62,7 @@ class TargetWatch {
   std::uint32_t margin_ms_ = kMarginMs;
   std::atomic<std::uint32_t> deadline_ms_{0};
   std::atomic<int> given_back_{0};
+  std::atomic<bool> patched_{false};
   std::thread thread_;
 };
 
