@@ -1,7 +1,6 @@
 #include "walker/session/freeze_watch.h"
 
 #include <algorithm>
-
 #include <optional>
 
 namespace mixwalk {

@@ -17,8 +17,8 @@
 #include "walker/outside/win/target_clr.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
-#include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/mitigation_policies.h"
+#include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/processes.h"
 #include "walker/symbolise.h"
 

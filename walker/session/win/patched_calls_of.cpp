@@ -42,8 +42,9 @@ Outcome<std::vector<PatchedCall>> patched_calls_of(std::uint32_t process_id) {
   // tables of the target's ntdll.dll, which the target may guard, are not read, and only its code is.
   const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
   const auto base = reinterpret_cast<std::uint64_t>(ntdll);
+  const PlainMemory own_memory;
   const ProcessMemory memory(process.get());
-  const auto own = ImageHeaders::read(PlainMemory(), base), of_target = ImageHeaders::read(memory, base);
+  const auto own = ImageHeaders::read(own_memory, base), of_target = ImageHeaders::read(memory, base);
   if (!own || !of_target || own->identity() != of_target->identity()) {
     return unchecked(process_id, "its ntdll.dll is not that of mixwalk.exe");
   }

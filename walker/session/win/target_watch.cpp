@@ -6,8 +6,8 @@
 #include "unmanaged/win/thread_information.h"
 #include "walker/base/win/precise_wait.h"
 #include "walker/base/win/tick_clock.h"
-#include "walker/session/win/thread_list.h"
 #include "walker/session/win/patched_calls_of.h"
+#include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
