@@ -73,6 +73,14 @@ bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& sec
   return debug && debug->type == kSectionType && debug->section == at;
 }
 
+// Folklore: since Windows 10, threads that load a DLL, begin or end while another thread does so wait for an event
+// (LdrpDrainWorkQueue), so no lock is on their stacks. Real cases: JNA #1479, gperftools #812. Remedy: the function of
+// the loader shows the wait, and the process environment block shows the lock. Tests: HeldLoaderLock.*, and
+// LoaderLock.IsShownWithItsHolderAndWhoWaitsForIt.
+bool is_of_loader(const Frame& frame) {
+  return frame.name.starts_with("Ldr") || frame.name == "_LdrpInitialize";
+}
+
 bool named(const Frame& frame, std::span<const std::string_view> names) {
   return std::ranges::find(names, frame.name) != names.end();
 }
@@ -117,9 +125,10 @@ class NativeLocks {
 
   std::optional<Lock> read(const Thread& thread, const NativeWait& wait, std::span<const std::uint64_t> words) {
     target_.forget_memory();
-    return wait.kind == LockKind::critical_section
-               ? awaited_section(target_.memory(), words, thread.os_id, threads_)
-               : awaited_srw_lock(target_.memory(), words, stacks_);
+    const MemoryReader& memory = target_.memory();
+    if (wait.loader) return held_loader_lock(memory, loader_lock_, thread.os_id, target_.threads());
+    return wait.kind == LockKind::critical_section ? awaited_section(memory, words, thread.os_id, threads_)
+                                                   : awaited_srw_lock(memory, words, stacks_);
   }
 
   std::optional<Lock> lock_of(const Thread& thread, const NativeWait& wait) {
@@ -143,15 +152,18 @@ class NativeLocks {
 std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   std::optional<NativeWait> wait;
+  const std::string_view leaf = frames.empty() ? std::string_view() : frames.front().name;
+  const bool waits = leaf.starts_with("NtWaitFor") || leaf.starts_with("ZwWaitFor");
   for (std::size_t i = 0; i < frames.size() && i < kMaxWaitFrames; ++i) {
     const Frame& frame = frames[i];
     if (frame.kind != FrameKind::native || is_guess(frame.trust)) break;
     if (frame.module == Frame::kNone) continue;  // code of Wine's system calls
     const std::string image = ascii_lower(module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]));
     if (image != "ntdll.dll") break;
-    const bool section = named(frame, kSection);
-    if (!section && !named(frame, kSrwLock)) continue;
-    wait = {section ? LockKind::critical_section : LockKind::srw_lock, frame.stack_pointer + kMaxWaitBytes};
+    const bool section = named(frame, kSection), srw_lock = named(frame, kSrwLock);
+    const bool loader = !wait && waits && is_of_loader(frame);
+    if (!section && !srw_lock && !loader) continue;
+    wait = {srw_lock ? LockKind::srw_lock : LockKind::critical_section, frame.stack_pointer + kMaxWaitBytes, loader};
     if (i + 1 < frames.size() && frames[i + 1].stack_pointer != 0) wait->end = frames[i + 1].stack_pointer + kHomeBytes;
   }
   return wait;
@@ -194,6 +206,27 @@ std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const
     found[at] = {.kind = LockKind::srw_lock, .address = at, .held = true};
   }
   return only(found);
+}
+
+std::optional<Lock> held_loader_lock(const MemoryReader& memory, std::uint64_t section, std::uint32_t waiter,
+                                     std::span<const TargetThread> threads) {
+  const auto fields = section == 0 ? std::nullopt : memory.read_value<Section>(section);
+  if (!fields) return std::nullopt;
+  Lock lock{.kind = LockKind::critical_section, .address = section, .type = std::string(kLoaderLock), .held = true};
+  const bool held = fields->recursion >= 1 && fields->recursion <= kMaxRecursion && fields->owner != waiter;
+  const auto owner = std::ranges::find(threads, fields->owner, &TargetThread::os_id);
+  if (held && owner != threads.end()) {
+    lock.owner = owner->os_id;
+    lock.recursion = static_cast<std::uint32_t>(fields->recursion);
+    return lock;
+  }
+  for (const TargetThread& thread : threads) {
+    if (!is_load_owner(memory, thread.teb)) continue;
+    if (lock.owner != 0) return std::nullopt;
+    lock.owner = thread.os_id;
+  }
+  if (lock.owner == 0 || lock.owner == waiter) return std::nullopt;
+  return lock;
 }
 
 std::vector<Lock> agreed(std::span<const LockReading> readings) {

@@ -16,9 +16,12 @@ namespace mixwalk {
 struct NativeWait {
   LockKind kind = LockKind::critical_section;
   std::uint64_t end = 0;  // end address of the part of the stack that contains the lock's address
+  // Whether a function of the loader waits by other means. Then the stack does not contain the lock's address.
+  bool loader = false;
 };
 // Finds the frame by the names of the first frames: RtlEnterCriticalSection, RtlAcquireSRWLockExclusive and similar
-// functions of ntdll.dll. Returns nothing if the thread waits in none of them. `snapshot` must be symbolised.
+// functions of ntdll.dll, and those of the loader (LdrLoadDll). Returns nothing if the thread waits in none of them.
+// `snapshot` must be symbolised.
 std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread);
 
 // The CRITICAL_SECTION to which one of these words points. By its fields, in the layouts of Windows and Wine, a thread
@@ -33,6 +36,11 @@ std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const 
 // Wine. Wine's SRW locks contain nothing by which they could be recognised.
 std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                      std::span<const StackLimits> stacks);
+
+// The loader lock, if a thread other than `waiter` holds it: by its own fields or, if they show no such thread, because a
+// single thread is the loader's owner (is_load_owner). `section`: the lock's address; 0 if unknown.
+std::optional<Lock> held_loader_lock(const MemoryReader& memory, std::uint64_t section, std::uint32_t waiter,
+                                     std::span<const TargetThread> threads);
 
 // The content of a lock, read while a thread that waits for it was stopped.
 struct LockReading {

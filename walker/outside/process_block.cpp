@@ -15,6 +15,9 @@ constexpr std::uint64_t kStackBase = 8, kStackLimit = 16;
 // UNICODE_STRING: bytes, room, pointer).
 constexpr std::uint64_t kPeb = 0x60, kParameters = 0x20, kCommandLine = 0x70, kBuffer = 8;
 constexpr std::uint64_t kLoaderLockOfPeb = 0x110;
+// Offset of TEB.SameTebFlags, and its bit LoadOwner.
+constexpr std::uint64_t kSameTebFlags = 0x17EE;
+constexpr std::uint16_t kLoadOwner = 0x1000;
 
 }  // namespace
 
@@ -35,6 +38,10 @@ std::uint64_t loader_lock(const MemoryReader& memory, std::uint64_t teb) {
   if (teb == 0) return 0;
   const auto peb = memory.read_value<std::uint64_t>(teb + kPeb);
   return peb ? memory.read_value<std::uint64_t>(*peb + kLoaderLockOfPeb).value_or(0) : 0;
+}
+
+bool is_load_owner(const MemoryReader& memory, std::uint64_t teb) {
+  return teb != 0 && (memory.read_value<std::uint16_t>(teb + kSameTebFlags).value_or(0) & kLoadOwner) != 0;
 }
 
 StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb) {

@@ -146,6 +146,77 @@ Snapshot standing_in(const std::string& function, const std::string& image = "C:
   return snapshot;
 }
 
+constexpr std::uint64_t kFirstTeb = 0x3'0000'0000, kTebBytes = 0x2000;
+
+std::vector<TargetThread> threads_with_tebs() {
+  std::vector<TargetThread> threads;
+  for (const std::uint32_t id : kThreads) threads.push_back({.os_id = id, .teb = kFirstTeb + id * kTebBytes});
+  return threads;
+}
+
+void put_flags(test::PagedMemory& memory, std::uint32_t thread, std::uint16_t flags) {
+  memory.put(kFirstTeb + thread * kTebBytes + 0x17EE, flags);
+}
+
+std::optional<Lock> loader_lock_of(const test::PagedMemory& memory) {
+  return held_loader_lock(memory, kSection, kWaiter, threads_with_tebs());
+}
+
+Lock loader_lock_held(std::uint32_t recursion) {
+  Lock lock = held(recursion);
+  lock.type = kLoaderLock;
+  return lock;
+}
+
+// On Windows, nobody waits for the section itself.
+TEST(HeldLoaderLock, ByItsOwnOwner) {
+  test::PagedMemory memory;
+  EXPECT_EQ(loader_lock_of(memory), std::nullopt);
+  put_section(memory, kSection, -2, 1, kOwner, ~0ull);
+  EXPECT_EQ(loader_lock_of(memory), loader_lock_held(1));
+  put_flags(memory, 0x10, 0x1000);  // the lock itself says more
+  EXPECT_EQ(loader_lock_of(memory), loader_lock_held(1));
+  EXPECT_EQ(held_loader_lock(memory, 0, kWaiter, threads_with_tebs()), std::nullopt);
+}
+
+TEST(HeldLoaderLock, ByTheOnlyThreadThatLoads) {
+  test::PagedMemory memory;
+  put_section(memory, kSection, -1, 0, 0, ~0ull);
+  put_flags(memory, 0x10, 0x0400);
+  put_flags(memory, kWaiter, 0);
+  EXPECT_EQ(loader_lock_of(memory), std::nullopt);
+  put_flags(memory, kOwner, 0x1000);
+  EXPECT_EQ(loader_lock_of(memory), loader_lock_held(0));
+  put_section(memory, kSection, -2, 1, kWaiter, ~0ull);  // of its own lock, the waiter is not told
+  EXPECT_EQ(loader_lock_of(memory), loader_lock_held(0));
+  put_section(memory, kSection, -2, 1, 0x999, ~0ull);  // no such thread
+  EXPECT_EQ(loader_lock_of(memory), loader_lock_held(0));
+  put_flags(memory, 0x10, 0x1000);  // two owners: one of the reads was of another moment
+  EXPECT_EQ(loader_lock_of(memory), std::nullopt);
+}
+
+TEST(HeldLoaderLock, NotByTheWaiter) {
+  test::PagedMemory memory;
+  put_section(memory, kSection, -1, 0, 0, ~0ull);
+  put_flags(memory, kWaiter, 0x1000);
+  EXPECT_EQ(loader_lock_of(memory), std::nullopt);
+}
+
+TEST(NativeWait, OfTheLoader) {
+  for (const char* const function : {"LdrpDrainWorkQueue", "LdrLoadDll", "LdrInitializeThunk", "_LdrpInitialize"}) {
+    Snapshot snapshot = standing_in(function);
+    const auto wait = native_wait_of(snapshot, snapshot.threads[0]);
+    ASSERT_TRUE(wait) << function;
+    EXPECT_TRUE(wait->loader);
+    snapshot.threads[0].stack.frames[0].name = "NtCreateFile";  // the loader opens a file
+    EXPECT_FALSE(native_wait_of(snapshot, snapshot.threads[0]));
+  }
+  // The section is on the stack of a thread that waits for it, whoever has called it.
+  Snapshot snapshot = standing_in("RtlEnterCriticalSection");
+  snapshot.threads[0].stack.frames[2].name = "LdrLoadDll";
+  EXPECT_FALSE(native_wait_of(snapshot, snapshot.threads[0])->loader);
+}
+
 TEST(NativeWait, ByTheNamesOfItsFrames) {
   Snapshot snapshot = standing_in("RtlEnterCriticalSection");
   auto wait = native_wait_of(snapshot, snapshot.threads[0]);

@@ -19,5 +19,15 @@ TEST(ProcessBlock, TheLoaderLock) {
   EXPECT_EQ(loader_lock(memory, 0), 0u);
 }
 
+TEST(ProcessBlock, TheOwnerOfTheLoader) {
+  test::PagedMemory memory;
+  EXPECT_FALSE(is_load_owner(memory, kTeb));
+  memory.put(kTeb + 0x17EE, std::uint16_t{0xEFFF});
+  EXPECT_FALSE(is_load_owner(memory, kTeb));
+  memory.put(kTeb + 0x17EE, std::uint16_t{0x1420});
+  EXPECT_TRUE(is_load_owner(memory, kTeb));
+  EXPECT_FALSE(is_load_owner(memory, 0));
+}
+
 }  // namespace
 }  // namespace mixwalk
