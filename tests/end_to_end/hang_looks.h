@@ -14,6 +14,8 @@ namespace mixwalk {
 // addresses, times and lines of source are left out. hangs-WAY-dump-file.txt is the expected text for a dump file,
 // where that differs: a dump file that is written under Wine has no processor times, so no thread is found spinning. A
 // note says so.
-void expect_hang(const std::string& way, ExitCode code);
+//
+// A runtime that ends `takes_profilers` no more, and then there is no walk from inside.
+void expect_hang(const std::string& way, ExitCode code, bool takes_profilers = true);
 
 }  // namespace mixwalk

@@ -1,4 +1,4 @@
-// Each program hangs in one way that is not by locks; one program does not hang.
+// Each program hangs in one way, most of them not by locks; some programs do not hang.
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,10 @@ TEST(Hangs, AnApartmentThatHandlesNoMessages) { expect_hang("apartment", ExitCod
 TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::stuck); }
 TEST(Hangs, ANativeWorkerThatSpins) { expect_hang("spin", ExitCode::ok); }
 TEST(Hangs, AFinalizerThatWaits) { expect_hang("finalizer", ExitCode::stuck); }
+TEST(Hangs, AFinalizerThatSleepsIsLate) { expect_hang("finalizer-sleeps", ExitCode::ok); }
+TEST(Hangs, AnExitUnderTheLockOfItsHandler) { expect_hang("exit", ExitCode::stuck, false); }
+TEST(Hangs, AnExitThatWaitsForWork) { expect_hang("exit-drains", ExitCode::ok, false); }
+TEST(Hangs, AnExitThatJoinsAThread) { expect_hang("exit-joins", ExitCode::ok, false); }
 TEST(Hangs, AServiceWithoutWork) { expect_hang("idle", ExitCode::ok); }
 
 }  // namespace

@@ -112,6 +112,7 @@ std::string_view key(FindingKind kind) noexcept {
     case FindingKind::class_constructor: return "class-constructor";
     case FindingKind::starved_pool: return "starved-pool";
     case FindingKind::finalizer: return "finalizer";
+    case FindingKind::exit: return "exit";
     case FindingKind::common_call: return "common-call";
     case FindingKind::spinning: return "spinning";
     case FindingKind::stuck: return "stuck";

@@ -21,6 +21,7 @@ enum class FindingKind : std::uint8_t {
   class_constructor,  // threads that wait for a static constructor, and the thread that runs it and does not go on
   starved_pool,  // all workers of the thread pool are blocked by the same kind of wait
   finalizer,     // the finalizer thread is stuck in a finalizer: objects with finalizers are not freed any more
+  exit,          // a handler of ProcessExit, which does not return, so the program does not end
   common_call,   // one call out to native code or COM in which most stuck threads are
   spinning,      // a thread that ran nearly all the time and did not leave its function
   stuck,         // threads that are where they were before, in the same stack

@@ -62,7 +62,9 @@ struct ProcessFindings {
 // The searches for findings, in this order. A later one leaves out threads that an earlier one has explained.
 // find_locks() finds deadlocks, chains of locks, and static constructors that never end.
 void find_locks(ProcessFindings& process);
-// Finds a starved pool, a hanging finalizer, a call that most threads have in common, threads that spin, and then the
+// Finds what the finalizer thread hangs in: a finalizer, or a handler of ProcessExit. Part of find_threads().
+void find_finalizer(ProcessFindings& process);
+// Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin, and then the
 // remaining stuck threads.
 void find_threads(ProcessFindings& process);
 

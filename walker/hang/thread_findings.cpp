@@ -65,51 +65,6 @@ void starved_pool(ProcessFindings& process) {
   process.add(std::move(out));
 }
 
-// Adds threads that wait for finalizers to the finding that contains the finalizer thread.
-void add_behind_finding_of(ProcessFindings& process, std::uint32_t finalizer, std::vector<std::uint32_t> waiters) {
-  std::erase_if(waiters, [&](std::uint32_t index) { return process.covered.contains(index); });
-  if (waiters.empty()) return;
-  for (Finding& found : process.findings) {
-    const auto& parts = found.threads;
-    if (std::ranges::none_of(parts, [&](const FindingThread& part) { return part.thread == finalizer; }) &&
-        std::ranges::find(found.behind, finalizer) == found.behind.end()) {
-      continue;
-    }
-    found.details.push_back("The finalizer thread is one of them, and " + count_words(waiters.size(), "more thread") +
-                            (waiters.size() == 1 ? " waits" : " wait") + " for its finalizers.");
-    found.behind.insert(found.behind.end(), waiters.begin(), waiters.end());
-    std::ranges::sort(found.behind);
-    process.covered.insert(waiters.begin(), waiters.end());
-    return;
-  }
-}
-
-void finalizer(ProcessFindings& process) {
-  for (const std::uint32_t index : process.by_place) {
-    const ThreadHistory& history = process.threads[index];
-    const WaitState state = history.last().wait.state;
-    const bool in_finalizer = std::ranges::any_of(
-        process.thread(history).stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
-    const bool hangs = process.does_not_run(history) && state != WaitState::idle && in_finalizer;
-    if (!hangs || !is_finalizer(process.thread(history))) continue;
-    std::vector<std::uint32_t> waiters;
-    for (const std::uint32_t waiter : process.by_place) {
-      const ThreadHistory& other = process.threads[waiter];
-      if (process.is_stuck(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
-    }
-    if (process.covered.contains(index)) {
-      add_behind_finding_of(process, index, waiters);
-      continue;
-    }
-    Finding out = process.finding(FindingKind::finalizer, process.several ? Severity::stuck : Severity::note,
-                                  "The finalizer thread hangs in a finalizer");
-    out.details.push_back("No object with a finalizer is freed any more: memory and handles grow.");
-    out.threads.push_back(process.part(index, history.last().wait.words));
-    process.put_threads(out, waiters);
-    process.add(std::move(out));
-  }
-}
-
 // The call out of managed code below which the thread waits, which is the first stub from the leaf on.
 const Frame* call_out(const ProcessFindings& process, const ThreadHistory& history) {
   for (const Frame& frame : process.thread(history).stack.frames) {
@@ -193,7 +148,7 @@ void stuck_groups(ProcessFindings& process) {
 
 void find_threads(ProcessFindings& process) {
   starved_pool(process);
-  finalizer(process);
+  find_finalizer(process);
   common_calls(process);
   spinning(process);
   stuck_groups(process);

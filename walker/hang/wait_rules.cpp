@@ -129,6 +129,8 @@ constexpr WaitRule kRules[] = {
     {"join", signal, kPrimitive, "waits for a thread to end (Thread.Join)", {}, {"System.Threading.Thread.Join*"}},
     {"finalizers-wait", blocked, kPrimitive, "waits for the finalizer thread", {},
      {"System.GC.WaitForPendingFinalizers*", "System.GC._WaitForPendingFinalizers"}},
+    {"exit", signal, kPrimitive, "waits for the program to end, because it has called Environment.Exit", {},
+     {"System.Environment.Exit*", "System.Environment._Exit*"}},
     {"collect", unknown, kPrimitive, "waits in a garbage collection that it has asked for", {},
      {"System.GC.Collect*", "System.GC._Collect*"}},
     {"class-constructor", blocked, kPrimitive, "waits for another thread that runs a static constructor", {},

@@ -464,7 +464,8 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
       found.rule != nullptr && found.rule->layer >= WaitLayer::primitive && found.com != ComPart::calls;
   Wait wait = by_method ? rule_wait(*found.rule, found) : wait_below_call(names, frames, found);
   if (wait.rule == "task-wait" && is_pool_worker(thread)) return rule_wait("pool-task-wait", found, found.frame);
-  const bool may_be_main = by_method && (wait.state == WaitState::signal || wait.rule == "process-wait");
+  const bool is_for_work = (wait.state == WaitState::signal && wait.rule != "exit") || wait.rule == "process-wait";
+  const bool may_be_main = by_method && is_for_work;
   if (may_be_main && is_main(frames, wait.program)) {
     Wait main = rule_wait("main-wait", found, found.frame);
     main.words += " (" + wait.words + ")";

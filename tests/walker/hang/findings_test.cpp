@@ -517,6 +517,75 @@ TEST(FindingsTest, WhoWaitsForAnIdleFinalizerThreadIsStuckAlone) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
 }
 
+constexpr const char* kSleep = "M System.Threading.Thread.Sleep(System.Int32)";
+
+TEST(FindingsTest, AFinalizerThatSleepsHoldsNobodyForGood) {
+  const Findings findings = find(finalizer_dumps({kWait, "coreclr!", kSleep, "M Orders.File.Finalize()"}));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
+  EXPECT_EQ(severity(findings), Severity::note);
+  EXPECT_EQ(findings.findings[0].title, "The finalizer thread sleeps in a finalizer");
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
+}
+
+TEST(FindingsTest, WhoWaitsForFinalizersThatGoOnIsNotStuck) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                       i == 0 ? "M Orders.File.Finalize()" : "M Orders.Pipe.Finalize()", "coreclr!",
+                       "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(i);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  }));
+  EXPECT_TRUE(findings.findings.empty());
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
+}
+
+constexpr const char* kHandler = "M Orders.Program.OnExit(System.Object, System.EventArgs)";
+
+// `wait`: the frames by which the handler waits.
+std::vector<Snapshot> exit_dumps(const std::vector<std::string>& wait, bool asked = true) {
+  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+    std::vector<std::string> finalizer = wait;
+    finalizer.insert(finalizer.end(), {kHandler, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+    builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
+    const std::string exit = asked ? "M System.Environment._Exit(System.Int32)" : "M System.Threading.Thread.Join()";
+    builder.thread(2, managed_thread({kWait, "coreclr!", exit, "M Orders.Program.Main()"})).cpu(1);
+  });
+}
+
+TEST(FindingsTest, AHandlerOfProcessExitEndsTheProgram) {
+  const Findings hangs = find(exit_dumps({kWait, "orders_native!flush", "P orders_native!flush", "M Orders.Store.Flush()"}));
+  ASSERT_EQ(kinds(hangs), std::vector<FindingKind>{FindingKind::exit});
+  EXPECT_EQ(severity(hangs), Severity::stuck);
+  EXPECT_EQ(hangs.findings[0].title, "The program does not end: a handler of ProcessExit hangs");
+  EXPECT_EQ(hangs.findings[0].details[0], "Thread 0x2 has called Environment.Exit.");
+
+  // It may wait until the work that is left is done.
+  const std::vector<std::string> drain = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Drain()"};
+  const Findings drains = find(exit_dumps(drain));
+  ASSERT_EQ(kinds(drains), std::vector<FindingKind>{FindingKind::exit});
+  EXPECT_EQ(severity(drains), Severity::note);
+  EXPECT_EQ(drains.findings[0].title, "The program ends, and waits for a handler of ProcessExit");
+
+  const Findings returned = find(exit_dumps(drain, false));
+  ASSERT_EQ(kinds(returned), std::vector<FindingKind>{FindingKind::exit});
+  EXPECT_EQ(returned.findings[0].details[0],
+            "No thread has called Environment.Exit, so Main has returned, or the system ends the program.");
+}
+
+TEST(FindingsTest, AHandlerOfProcessExitThatWaitsForALockIsPartOfItsChain) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", kHandler, "coreclr!",
+                       "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Environment.Exit(System.Int32)", "M Orders.Leave()"}))
+        .cpu(1).monitor(0xA, 2, {1});
+  }));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  EXPECT_EQ(findings.findings[0].details.back(),
+            "The program ends: the finalizer thread runs the handlers of ProcessExit. Thread 0x2 has called "
+            "Environment.Exit.");
+}
+
 TEST(FindingsTest, ALockOfAThreadThatHasEnded) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread(kEnter)).monitor(0xA, 0x63, {1});

@@ -142,6 +142,7 @@ const std::vector<RuleCase>& cases() {
       {"sleep", in_runtime({"System.Threading.Thread.Sleep(System.Int32)"}), in_runtime({wait_one})},
       {"join", in_runtime({"System.Threading.Thread.Join(System.Int32)"}), in_runtime({wait_one})},
       {"finalizers-wait", in_runtime({"System.GC.WaitForPendingFinalizers()"}), in_runtime({"System.GC.Collect()"})},
+      {"exit", in_runtime({"System.Environment._Exit(System.Int32)"}), in_runtime({"System.GC.Collect()"})},
       {"collect", in_runtime({"System.GC.Collect(System.Int32)"}), in_runtime({"System.GC.WaitForPendingFinalizers()"})},
       {"class-constructor", in_runtime({"System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)"}),
        // The thread runs the constructor, and waits inside it for something else.

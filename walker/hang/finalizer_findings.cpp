@@ -1,0 +1,133 @@
+// Findings about the finalizer thread, which runs the handlers of ProcessExit as well.
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "walker/hang/finding_words.h"
+#include "walker/hang/frame_names.h"
+#include "walker/hang/process_findings.h"
+#include "walker/hang/waits.h"
+
+namespace mixwalk {
+namespace {
+
+bool waits_for_exit(const ThreadHistory& thread) { return thread.last().wait.rule == "exit"; }
+
+// The method of .NET or of the program that the runtime has called on this thread. Null if there is none.
+const Frame* root_method(const Thread& thread) {
+  const auto& frames = thread.stack.frames;
+  const auto root = std::find_if(frames.rbegin(), frames.rend(),
+                                 [](const Frame& frame) { return frame.kind == FrameKind::managed; });
+  return root == frames.rend() ? nullptr : &*root;
+}
+
+bool runs_finalizer(const Thread& thread) {
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+    return frame.kind == FrameKind::managed &&
+           (method_of(frame.name).ends_with(".Finalize") || frame.name.starts_with("System.GC.RunFinalizers("));
+  });
+}
+
+// Whether the finalizer thread runs the handlers of ProcessExit. Folklore: the runtime calls them there, and the JIT
+// makes a jump of the call of the first handler, so no method of .NET is below it. Real case: a service that stored its
+// work when it was stopped "hangs in a finalizer". Tests: hangs_without_locks_test (exit, exit-drains, exit-joins).
+bool runs_exit_handlers(const ProcessFindings& process, const Thread& thread) {
+  const Frame* const root = root_method(thread);
+  if (root == nullptr || runs_finalizer(thread)) return false;
+  return root->name.starts_with("System.AppContext.OnProcessExit(") ||
+         root->name.ends_with("(System.Object, System.EventArgs)") ||
+         std::ranges::any_of(process.by_place,
+                             [&](std::uint32_t index) { return waits_for_exit(process.threads[index]); });
+}
+
+// Adds to the finding that contains the thread. Returns false if there is none.
+bool add_to_finding_of(ProcessFindings& process, std::uint32_t thread, const std::string& detail,
+                       const std::vector<std::uint32_t>& behind) {
+  for (Finding& found : process.findings) {
+    const auto& parts = found.threads;
+    if (std::ranges::none_of(parts, [&](const FindingThread& part) { return part.thread == thread; }) &&
+        std::ranges::find(found.behind, thread) == found.behind.end()) {
+      continue;
+    }
+    found.details.push_back(detail);
+    found.behind.insert(found.behind.end(), behind.begin(), behind.end());
+    std::ranges::sort(found.behind);
+    process.covered.insert(behind.begin(), behind.end());
+    return true;
+  }
+  return false;
+}
+
+// Who has asked for the end of the program, as a sentence.
+std::string asked_for_exit(const ProcessFindings& process) {
+  for (const std::uint32_t index : process.by_place) {
+    if (!waits_for_exit(process.threads[index])) continue;
+    return "T" + thread_words(process.thread(process.threads[index])).substr(1) + " has called Environment.Exit.";
+  }
+  return "No thread has called Environment.Exit, so Main has returned, or the system ends the program.";
+}
+
+// A handler may well wait until the program's work is done, so a wait for a signal proves nothing.
+void exit_handlers(ProcessFindings& process, std::uint32_t index) {
+  const ThreadHistory& history = process.threads[index];
+  const std::string asked = asked_for_exit(process);
+  if (process.covered.contains(index)) {
+    add_to_finding_of(process, index, "The program ends: the finalizer thread runs the handlers of ProcessExit. " + asked, {});
+    return;
+  }
+  const bool hangs = process.several && history.verdict == Verdict::stuck;
+  Finding out = process.finding(FindingKind::exit, hangs ? Severity::stuck : Severity::note,
+                                hangs ? "The program does not end: a handler of ProcessExit hangs"
+                                      : "The program ends, and waits for a handler of ProcessExit");
+  out.details.push_back(asked);
+  out.threads.push_back(process.part(index, state_words(history)));
+  process.add(std::move(out));
+}
+
+// A finalizer that goes on, or that sleeps, is late and not stuck, and so are the threads that wait for it.
+void finalizers(ProcessFindings& process, std::uint32_t index) {
+  const ThreadHistory& history = process.threads[index];
+  const WaitState state = history.last().wait.state;
+  const bool sleeps = history.last().wait.rule == "sleep" || history.last().wait.rule == "native-sleep";
+  const bool goes_on = sleeps || history.verdict == Verdict::moved || history.verdict == Verdict::returned;
+  if (!goes_on && (!process.does_not_run(history) || state == WaitState::idle)) return;
+  std::vector<std::uint32_t> waiters;
+  for (const std::uint32_t waiter : process.by_place) {
+    const ThreadHistory& other = process.threads[waiter];
+    if (process.is_stuck(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
+  }
+  if (goes_on && process.several) {
+    for (const std::uint32_t waiter : waiters) process.mark_progressing(waiter);
+  }
+  if (goes_on && !sleeps) return;
+  if (process.covered.contains(index)) {
+    std::erase_if(waiters, [&](std::uint32_t waiter) { return process.covered.contains(waiter); });
+    if (waiters.empty()) return;
+    add_to_finding_of(process, index,
+                      "The finalizer thread is one of them, and " + count_words(waiters.size(), "more thread") +
+                          (waiters.size() == 1 ? " waits" : " wait") + " for its finalizers.",
+                      waiters);
+    return;
+  }
+  Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
+                                sleeps ? "The finalizer thread sleeps in a finalizer"
+                                       : "The finalizer thread hangs in a finalizer");
+  out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is freed meanwhile."
+                               : "No object with a finalizer is freed any more: memory and handles grow.");
+  out.threads.push_back(process.part(index, history.last().wait.words));
+  process.put_threads(out, waiters);
+  process.add(std::move(out));
+}
+
+}  // namespace
+
+void find_finalizer(ProcessFindings& process) {
+  for (const std::uint32_t index : process.by_place) {
+    const Thread& thread = process.thread(process.threads[index]);
+    if (!is_finalizer(thread) || root_method(thread) == nullptr) continue;
+    runs_exit_handlers(process, thread) ? exit_handlers(process, index) : finalizers(process, index);
+  }
+}
+
+}  // namespace mixwalk
