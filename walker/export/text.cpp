@@ -108,7 +108,7 @@ class Writer {
   std::string way() const {
     std::string text;
     if (snapshot_.way == Way::outside) {
-      text = "from outside: nothing was loaded into the process";
+      text = "from outside: " + std::string(outside_sentence(snapshot_));
       if (!snapshot_.way_reason.empty()) text += " (" + bounded(snapshot_.way_reason) + ")";
       text += '\n';
     }

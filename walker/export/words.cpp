@@ -1,7 +1,10 @@
 #include "walker/export/words.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "walker/model/reached_rate.h"
 #include "walker/suspended/refusal.h"
 
@@ -187,6 +190,12 @@ char letter(FrameKind kind) noexcept {
 std::string runtime_text(const Runtime& runtime) {
   if (runtime.name.empty()) return "no .NET runtime";
   return fmt::format("{} {}.{}.{}", runtime.name, runtime.major, runtime.minor, runtime.build);
+}
+
+std::string_view outside_sentence(const Snapshot& snapshot) {
+  const bool loaded = std::ranges::any_of(
+      snapshot.modules, [](const Module& module) { return ascii_lower(module_name(module)) == "mixwalk.dll"; });
+  return loaded ? "mixwalk.dll is in the process from an earlier look, and did nothing" : "nothing was loaded into the process";
 }
 
 RateWords rate_words(double reached_hz, std::uint64_t period_ns) {

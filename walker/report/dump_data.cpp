@@ -28,6 +28,7 @@ class DumpWriter {
     json_.field("time_ms", snapshot_.unix_time_ms);
     json_.field("way", key(snapshot_.way));
     json_.field("way_reason", snapshot_.way_reason);
+    if (snapshot_.way == Way::outside) json_.field("way_words", outside_sentence(snapshot_));
     json_.field("unasked", snapshot_.unasked);
     json_.field("managed_only", filter_.managed_only);
     json_.field("depth", filter_.depth.value_or(0));

@@ -48,7 +48,7 @@ constexpr AttachMeaning kAttach[] = {
      "start the program with \"mixwalk dump -- PROGRAM\""},
     // CORPROF_E_RUNTIME_UNINITIALIZED: the runtime's profiling part is not ready yet, or the runtime shuts down.
     {0x80131371, ExitCode::not_started,
-     "the .NET runtime of {} is just starting or just ending; try again in a moment"},
+     "the .NET runtime of {} is just starting or just ending; try again in a moment, or dump it with --outside"},
     // CORPROF_E_PROFILER_CANCEL_ACTIVATION
     {0x80131375, ExitCode::refused, "the profiler that {} loaded chose not to start"},
     // CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE

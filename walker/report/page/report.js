@@ -76,7 +76,7 @@ function dumpFacts(of) {
 
 function dumpNotes(of) {
   const notes = [];
-  if (of.way === 'outside') notes.push(`From outside: nothing was loaded into the process${of.way_reason ? ` (${readable(of.way_reason)})` : ''}.`);
+  if (of.way === 'outside') notes.push(`From outside: ${of.way_words}${of.way_reason ? ` (${readable(of.way_reason)})` : ''}.`);
   if (of.unasked) notes.push(`Managed frames are missing: ${readable(of.unasked)}`);
   if (of.managed_only) notes.push('Only managed frames are shown.');
   if (of.depth) notes.push(`No more than ${plural(of.depth, 'frame')} of each stack.`);
