@@ -21,7 +21,9 @@ constexpr char kCompareHelp[] =
 
 constexpr char kReportHelp[] =
     "Says what the threads of one dump wait for, and which thread holds it. One dump is enough to\n"
-    "find a deadlock. To find a stuck thread, compare two dumps (mixwalk compare).\n"
+    "find a deadlock. To find a stuck thread, compare two dumps (mixwalk compare). If the file has\n"
+    "several dumps of the process (dump --repeat), report compares them as well. The exit code is that\n"
+    "of compare.\n"
     "\n"
     "Examples:\n"
     "  mixwalk report orders.mixwalk\n"

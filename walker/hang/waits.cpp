@@ -344,11 +344,10 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     return com_wait(frames, found, found.first_managed, call);
   }
   const bool in_native = pinvoke || inlined || found.native_of_program;
-  // Reading, writing and completed I/O have the same meaning in native code. A wait or a sleep there means nothing by
+  // Reading, writing, a sleep and completed I/O have the same meaning in native code. A wait there means nothing by
   // itself.
-  const bool is_meaningful = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait" &&
-                                       found.rule->key != "native-sleep");
-  // Whether the program itself calls a wait or a sleep of the system, with no unknown code below that call.
+  const bool is_meaningful = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait");
+  // Whether the program itself calls a wait of the system, with no unknown code below that call.
   const bool calls_it = !found.native_of_program && found.rule != nullptr &&
                         ((pinvoke && target_rule(caller.target) == found.rule) ||
                          (inlined && native_rule(names.image(called), false, called.name) == found.rule));

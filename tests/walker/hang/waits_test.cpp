@@ -398,9 +398,11 @@ TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
                                            "P KERNEL32.dll!WaitForMultipleObjects", kProgram}));
   EXPECT_EQ(object.state, WaitState::signal);
   EXPECT_EQ(object.words, "waits for an object of the system, in the P/Invoke KERNEL32.dll!WaitForMultipleObjects");
-  // Native code of the program sleeps, and the reason is not known.
-  EXPECT_EQ(wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!poll", "P orders_native!poll",
-                                 kProgram})).state, WaitState::calls);
+  // A sleep ends by itself, whoever has called it.
+  const Wait native = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!poll",
+                                           "P orders_native!poll", kProgram}));
+  EXPECT_EQ(native.state, WaitState::outside);
+  EXPECT_EQ(native.words, "sleeps, in the P/Invoke orders_native!poll");
   EXPECT_EQ(wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "rpcrt4!", "P rpcrt4!NdrClientCall3",
                                  kProgram})).state, WaitState::calls);
 }
