@@ -28,7 +28,7 @@ void check_calls(Stack& stack, CallChecker& checker) {
       frame.call = answer.check;
       if (above != nullptr && above->kind == FrameKind::native && has_no_name(*above) &&
           !answer.import.empty()) {
-        above->name = std::move(answer.import);
+        above->name = std::move(answer.import) + (answer.tail_call ? " [tail call]" : "");
         above->symbol = SymbolKind::import;
         above->displacement = answer.import_displacement.value_or(0);
       }

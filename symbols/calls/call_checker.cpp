@@ -84,10 +84,16 @@ struct CallChecker::Image {
 
 // Follows one call; breadth first, so that the shortest way to the callee counts.
 struct CallChecker::Search {
+  // How a place is reached.
+  enum class By : std::uint8_t {
+    call,  // by thunks alone: the call leads to this function
+    jump,  // the call leads to a function that jumps to it
+    load,  // by the code that loads a DLL first
+  };
   struct Place {
     std::size_t image;
     std::uint32_t rva;
-    bool itself;  // reached by thunks alone: the call leads to this function, not to a function that jumps to it
+    By by;
   };
 
   Search(CallChecker& checker, const Callee& callee)
@@ -96,7 +102,7 @@ struct CallChecker::Search {
         callee_rva(static_cast<std::uint32_t>(callee.code.lookup() - checker.images_[callee.image].base)),
         callee_image(checker.opened(callee.image)) {}
 
-  void add(std::size_t image, std::uint32_t rva, bool itself) {
+  void add(std::size_t image, std::uint32_t rva, By by) {
     const Image& in = checker.opened(image);
     if (in.file == nullptr) {
       unknown = true;
@@ -105,11 +111,11 @@ struct CallChecker::Search {
     if (seen.size() >= kMaxFunctions) {
       unknown = true;
     } else if (seen.insert({image, in.part_begin(rva)}).second) {
-      places.push_back({image, rva, itself});
+      places.push_back({image, rva, by});
     }
   }
 
-  void add_slot(std::size_t image, std::uint32_t slot, bool itself) {
+  void add_slot(std::size_t image, std::uint32_t slot, By by) {
     const Image& in = checker.opened(image);
     const Import* const import = in.imports.at(slot);
     if (import == nullptr) {
@@ -118,16 +124,16 @@ struct CallChecker::Search {
     }
     if (import->delayed) {
       if (const auto loader = in.first_target(slot)) {
-        add(image, *loader, false);
+        add(image, *loader, By::load);
       } else {
         unknown = true;
       }
     }
-    resolve(import->image, import->name, import->ordinal, itself, kMaxForwarders);
+    resolve(import->image, import->name, import->ordinal, by, kMaxForwarders);
   }
 
   // If `name` is empty, the import is by ordinal.
-  void resolve(std::string_view image_name, std::string_view name, std::uint32_t ordinal, bool itself,
+  void resolve(std::string_view image_name, std::string_view name, std::uint32_t ordinal, By by,
                int forwarders) {
     const std::string key = image_key(image_name);
     std::size_t image = checker.image_named(key, callee.image);
@@ -152,14 +158,14 @@ struct CallChecker::Search {
     if (found == nullptr || forwarders == 0) {
       unknown = true;
     } else if (found->forwarder.empty()) {
-      add(image, found->rva, itself);
+      add(image, found->rva, by);
     } else {
-      forward(found->forwarder, itself, forwarders - 1);
+      forward(found->forwarder, by, forwarders - 1);
     }
   }
 
   // `to` is "OTHER.Function" or "OTHER.#7".
-  void forward(std::string_view to, bool itself, int forwarders) {
+  void forward(std::string_view to, By by, int forwarders) {
     const std::size_t dot = to.rfind('.');
     if (dot == std::string_view::npos) {
       unknown = true;
@@ -174,7 +180,7 @@ struct CallChecker::Search {
         return;
       }
     }
-    resolve(to.substr(0, dot), ordinal != 0 ? std::string_view() : function, ordinal, itself, forwarders);
+    resolve(to.substr(0, dot), ordinal != 0 ? std::string_view() : function, ordinal, by, forwarders);
   }
 
   // Returns the place at which the callee is reached, or null if it is not reached.
@@ -191,10 +197,11 @@ struct CallChecker::Search {
       if (at == in.exits.end()) {
         at = in.exits.emplace(part, exits_of(in.file->image, place.rva, checker.disassembler_)).first;
       }
-      const bool thunk = place.itself && is_thunk(in.file->image, place.rva);
+      const bool leaves = place.by == By::call && !is_thunk(in.file->image, place.rva);
+      const By by = leaves ? By::jump : place.by;
       unknown = unknown || at->second.unknown;
-      for (const std::uint32_t rva : at->second.code) add(place.image, rva, thunk);
-      for (const std::uint32_t slot : at->second.slots) add_slot(place.image, slot, thunk);
+      for (const std::uint32_t rva : at->second.code) add(place.image, rva, by);
+      for (const std::uint32_t slot : at->second.slots) add_slot(place.image, slot, by);
     }
     return nullptr;
   }
@@ -280,7 +287,7 @@ CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_a
   auto at = known_.find(question);
   if (at == known_.end()) at = known_.emplace(question, ask(image, return_rva, above)).first;
   const Known& known = at->second;
-  Answer answer{known.check, known.import, {}};
+  Answer answer{known.check, known.import, known.tail_call, {}};
   if (known.import_start) {
     const std::uint64_t start = images_[above.image].base + *known.import_start;
     // A further part of the function may lie before its start.
@@ -324,15 +331,16 @@ CallChecker::Known CallChecker::follow(std::size_t image, const FlowInstruction&
   }
   Search search(*this, callee);
   if (call.target == Target::direct) {
-    search.add(image, address, true);
+    search.add(image, address, Search::By::call);
   } else {
-    search.add_slot(image, address, true);
+    search.add_slot(image, address, Search::By::call);
   }
   if (const Search::Place* const met = search.run()) {
     known.check = CallCheck::verified;
-    if (import != nullptr && met->itself && !import->name.empty()) {
+    if (import != nullptr && met->by != Search::By::load && !import->name.empty()) {
       known.import = demangle(import->name);
-      known.import_start = met->rva;
+      known.tail_call = met->by == Search::By::jump;
+      if (!known.tail_call) known.import_start = met->rva;
     }
   } else if (!search.unknown && search.all_in_callees_image()) {
     known.check = CallCheck::elsewhere;

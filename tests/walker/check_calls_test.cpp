@@ -20,7 +20,9 @@ class OneImage final : public ImageFiles {
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
     ImageBuilder builder;
     if (path == "C:\\lost.dll" && found) {
-      return builder.function(kCode + 0x20, kCode + 0x40).export_name("wait", kCode + 0x20).build();
+      // "wait" ends with a jump to the function behind it.
+      builder.function(kCode + 0x20, kCode + 0x40).function(kCode + 0x40, kCode + 0x60);
+      return builder.put_code(kCode + 0x3B, {0xE9, 0, 0, 0, 0}).export_name("wait", kCode + 0x20).build();
     }
     if (path != "C:\\built.dll") return std::nullopt;
     builder.function(kCode, kCode + 0x20).function(kCode + 0x20, kCode + 0x40).import("lost.dll", "wait");
@@ -101,6 +103,17 @@ TEST_F(CheckCalls, UnnamedFunctionThatIsImportedHasTheImportsName) {
   EXPECT_EQ(frames()[0].symbol, SymbolKind::import);
   EXPECT_EQ(frames()[0].displacement, 0u);
   EXPECT_EQ(frames()[1].call, CallCheck::possible);
+}
+
+// Real case: RtlAcquireSRWLockExclusive of Windows 11 24H2 jumps to a function that only its PDB names.
+TEST_F(CheckCalls, UnnamedFunctionThatTheImportJumpsToSaysSo) {
+  files_.found = true;
+  snapshot_.modules[1] = {kLost, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\lost.dll"};
+  Frame lost{.address = kLost + kCode + 0x48, .module = 1};
+  frames() = {lost, native(kCode + 0x10)};
+  check();
+  EXPECT_EQ(frames()[0].name, "wait [tail call]");
+  EXPECT_EQ(frames()[1].call, CallCheck::verified);
 }
 
 TEST_F(CheckCalls, FunctionThatHasOnlyAPlaceForANameGetsTheImports) {

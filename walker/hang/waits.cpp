@@ -385,6 +385,15 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
          (image == "kernel32" && (frame.name == "BaseThreadInitThunk" || frame.name.empty()));
 }
 
+// Whether a function of ntdll.dll without a name waits in the system call by which slim locks, critical sections,
+// condition variables and WaitOnAddress all wait.
+bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& frames) {
+  if (frames.size() < 2 || frames[0].name != "NtWaitForAlertByThreadId") return false;
+  const Frame& caller = frames[1];
+  const bool unnamed = caller.name.empty() || caller.symbol == SymbolKind::function_table;
+  return caller.kind == FrameKind::native && names.image(caller) == "ntdll" && unnamed;
+}
+
 // The wait of a thread without managed frames.
 Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
   const std::vector<Frame>& frames = thread.stack.frames;
@@ -404,8 +413,8 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
                      found.rule->state == WaitState::signal || found.rule->key == "rpc-call";
   if (all_system && plain) return rule_wait("system-helper", found, 0);
   if (!plain) return rule_wait(*found.rule, found);
-  Wait wait = rule_wait("native-wait", found, 0);
-  const std::uint32_t native = found.program;
+  Wait wait = rule_wait(is_alert_without_a_name(names, frames) ? "alert-wait" : "native-wait", found, 0);
+  const std::uint32_t native = wait.rule == "native-wait" ? found.program : kNoFrame;
   if (native != kNoFrame) wait.words = "waits in native code: " + short_label(names.snapshot(), frames[native]);
   return wait;
 }

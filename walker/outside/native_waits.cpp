@@ -22,7 +22,9 @@ constexpr std::size_t kMaxWaiters = 1000;  // the limit for threads that are cap
 
 constexpr std::string_view kSection[] = {"RtlEnterCriticalSection", "RtlpEnterCriticalSectionContended",
                                          "RtlpWaitOnCriticalSection", "RtlpWaitForCriticalSection"};
-constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive", "RtlAcquireSRWLockShared"};
+// The last two: Windows 11 24H2, which jumps to them.
+constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive", "RtlAcquireSRWLockShared",
+                                         "RtlpAcquireSRWLockExclusiveContended", "RtlpAcquireSRWLockSharedContended"};
 
 // RTL_CRITICAL_SECTION.
 struct Section {

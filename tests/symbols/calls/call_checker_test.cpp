@@ -315,26 +315,31 @@ TEST_F(ImportedCall, FunctionBehindAThunkHasTheImportsName) {
   const auto found = answer(kThird + 8, 1);
   EXPECT_EQ(found.check, CallCheck::verified);
   EXPECT_EQ(found.import, "wait_for_reply");
+  EXPECT_FALSE(found.tail_call);
   EXPECT_EQ(found.import_displacement, 8u);
 }
 
-TEST_F(ImportedCall, ThunkBehindATailCallHasNotTheImportsName) {
+TEST_F(ImportedCall, ThunkBehindATailCallIsATailCall) {
   orders_.put_code(kSecond + 0x1B, with_displacement({0xE9}, kSecond + 0x20, kCode + 0x60));
   orders_.put_code(kCode + 0x60, with_displacement({0xE9}, kCode + 0x65, kThird));
   orders_.export_name("wait_for_reply", kSecond);
   build_orders();
   const auto found = answer(kThird + 8, 1);
   EXPECT_EQ(found.check, CallCheck::verified);
-  EXPECT_EQ(found.import, "");
+  EXPECT_EQ(found.import, "wait_for_reply");
+  EXPECT_TRUE(found.tail_call);
+  EXPECT_EQ(found.import_displacement, std::nullopt);
 }
 
-TEST_F(ImportedCall, FunctionThatATailCallLeadsToHasNotTheImportsName) {
+TEST_F(ImportedCall, FunctionThatATailCallLeadsToIsATailCall) {
   orders_.put_code(kSecond + 0x1B, with_displacement({0xE9}, kSecond + 0x20, kThird));
   orders_.export_name("wait_for_reply", kSecond);
   build_orders();
   const auto found = answer(kThird + 8, 1);
   EXPECT_EQ(found.check, CallCheck::verified);
-  EXPECT_EQ(found.import, "");
+  EXPECT_EQ(found.import, "wait_for_reply");
+  EXPECT_TRUE(found.tail_call);
+  EXPECT_EQ(found.import_displacement, std::nullopt);
 }
 
 // A linker may put a cold part in front of its function.

@@ -240,6 +240,8 @@ const std::vector<RuleCase>& cases() {
        managed_thread({"orders_native!work", "P orders_native!work", kProgram})},
       {"com-call", managed_thread({kWait, "orders_native!submit", "C Orders.IOrders.Submit()", kProgram}),
        managed_thread({kWait, "orders_native!submit", "P orders_native!submit", kProgram})},
+      {"alert-wait", native({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!worker"}),
+       native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "orders_native!worker"})},
       {"native-wait", native({kWait, "kernelbase!WaitForSingleObject", "orders_native!worker"}),
        native({"orders_native!worker"})},
       {"library-wait", in_runtime({"System.Data.Foo.Bar()"}), in_runtime({})},

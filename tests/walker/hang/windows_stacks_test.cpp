@@ -268,6 +268,15 @@ TEST(WindowsStacks, ASlimLockOfWindows11) {
   expect_wait(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlpAcquireSRWLockExclusiveContended",
                                   "orders_native!x"})),
               WaitState::blocked, "srw-lock");
+  // By exports only, the call before the next return address names the function (CallChecker).
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!AcquireSRWLockExclusive [tail call]",
+                                  "orders_native!x"})),
+              WaitState::blocked, "srw-lock");
+  // Otherwise it may be a lock or a condition variable.
+  const Wait unnamed = wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!x"}));
+  expect_wait(unnamed, WaitState::unknown, "alert-wait");
+  // The workers of the system's own pool wait so as well.
+  EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9"})).state, WaitState::idle);
 }
 
 // Other software has patched the system call.
