@@ -22,23 +22,25 @@ const Frame* root_method(const Thread& thread) {
   return root == frames.rend() ? nullptr : &*root;
 }
 
-bool runs_finalizer(const Thread& thread) {
-  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+// Whether the finalizer thread runs the handlers of ProcessExit. Folklore: the runtime calls them there. The JIT makes a
+// jump of the call of the last handler, or inlines it, so there may be no method of .NET on the stack; but a finalizer
+// itself always is, because its calls are in a try block. Real case: a service that stored its work when it was stopped
+// "hangs in a finalizer". Tests: hangs_without_locks_test (exit, exit-drains, exit-joins) and FindingsTest.*ProcessExit*.
+bool runs_exit_handlers(const ProcessFindings& process, const FrameNames& names, const Thread& thread) {
+  const auto& frames = thread.stack.frames;
+  const bool in_finalizer = std::ranges::any_of(frames, [](const Frame& frame) {
     return frame.kind == FrameKind::managed &&
            (method_of(frame.name).ends_with(".Finalize") || frame.name.starts_with("System.GC.RunFinalizers("));
   });
-}
-
-// Whether the finalizer thread runs the handlers of ProcessExit. Folklore: the runtime calls them there, and the JIT
-// makes a jump of the call of the first handler, so no method of .NET is below it. Real case: a service that stored its
-// work when it was stopped "hangs in a finalizer". Tests: hangs_without_locks_test (exit, exit-drains, exit-joins).
-bool runs_exit_handlers(const ProcessFindings& process, const Thread& thread) {
+  if (in_finalizer) return false;
   const Frame* const root = root_method(thread);
-  if (root == nullptr || runs_finalizer(thread)) return false;
-  return root->name.starts_with("System.AppContext.OnProcessExit(") ||
-         root->name.ends_with("(System.Object, System.EventArgs)") ||
-         std::ranges::any_of(process.by_place,
-                             [&](std::uint32_t index) { return waits_for_exit(process.threads[index]); });
+  if (root->name.starts_with("System.AppContext.OnProcessExit(") ||
+      std::ranges::any_of(process.by_place, [&](std::uint32_t index) { return waits_for_exit(process.threads[index]); })) {
+    return true;
+  }
+  // Code that COM has called, for example, is no handler.
+  const auto caller = frames.begin() + (root - frames.data()) + 1;
+  return names.of_program(*root) && caller != frames.end() && names.runtime(*caller);
 }
 
 // Adds to the finding that contains the thread. Returns false if there is none.
@@ -65,7 +67,7 @@ std::string asked_for_exit(const ProcessFindings& process) {
     if (!waits_for_exit(process.threads[index])) continue;
     return "T" + thread_words(process.thread(process.threads[index])).substr(1) + " has called Environment.Exit.";
   }
-  return "No thread has called Environment.Exit, so Main has returned, or the system ends the program.";
+  return "It is not seen who has asked for its end: Main may have returned, or the system ends the program.";
 }
 
 // A handler may well wait until the program's work is done, so a wait for a signal proves nothing.
@@ -123,10 +125,11 @@ void finalizers(ProcessFindings& process, std::uint32_t index) {
 }  // namespace
 
 void find_finalizer(ProcessFindings& process) {
+  const FrameNames names(process.snapshot);
   for (const std::uint32_t index : process.by_place) {
     const Thread& thread = process.thread(process.threads[index]);
     if (!is_finalizer(thread) || root_method(thread) == nullptr) continue;
-    runs_exit_handlers(process, thread) ? exit_handlers(process, index) : finalizers(process, index);
+    runs_exit_handlers(process, names, thread) ? exit_handlers(process, index) : finalizers(process, index);
   }
 }
 

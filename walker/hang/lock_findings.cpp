@@ -11,25 +11,15 @@
 #include "walker/hang/lock_turns.h"
 #include "walker/hang/match.h"
 #include "walker/hang/process_findings.h"
+#include "walker/hang/waits.h"
 #include "walker/model/lock_words.h"
 
 namespace mixwalk {
 namespace {
 
-constexpr std::string_view kStaticConstructor = "..cctor";
-
 bool waits_for_constructor(const ThreadHistory& thread) {
   const Wait& wait = thread.last().wait;
   return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
-}
-
-// The innermost static constructor that the thread runs, or null if it runs none.
-const Frame* running_constructor(const Thread& thread) {
-  for (const Frame& frame : thread.stack.frames) {
-    if (frame.kind != FrameKind::managed || frame.name.find(kStaticConstructor) == std::string::npos) continue;
-    if (method_of(frame.name).ends_with(kStaticConstructor)) return &frame;
-  }
-  return nullptr;
 }
 
 // The words for a thread that runs a static constructor: "runs the static constructor of Orders.Settings".

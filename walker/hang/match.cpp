@@ -49,12 +49,12 @@ bool same_thread(const Thread& a, const Thread& b) {
   return a.name.empty() || b.name.empty() || a.name == b.name;
 }
 
-// Sets the wait of a thread that waits for the loader lock. Its frames may only show that it is a critical section.
-void name_loader_lock(Wait& wait) {
+// Sets the wait of a thread of which the frames only show that it waits for a critical section.
+void name_section(Wait& wait, std::string_view key) {
   if (wait.rule != "critical-section") return;
   // The words about a call come after those of the rule.
   const std::size_t rule_words = find_wait_rule(wait.rule)->words.size();
-  const WaitRule& rule = *find_wait_rule("loader-lock");
+  const WaitRule& rule = *find_wait_rule(key);
   wait.rule = rule.key;
   wait.words.replace(0, rule_words, rule.words);
 }
@@ -101,12 +101,25 @@ class Matcher {
         history.sightings.push_back({dump, i, wait_of(names, threads[i])});
       }
       for (const Lock& lock : dumps_[dump].locks) {
-        if (!lock.is_loader_lock() && lock.kind != LockKind::mutex) continue;
+        const auto owner = latest.find(lock.owner);
+        const bool constructor = lock.kind == LockKind::critical_section && owner != latest.end() &&
+                                 histories_[owner->second].last().dump == dump &&
+                                 running_constructor(thread(histories_[owner->second].last())) != nullptr;
+        if (!lock.is_loader_lock() && lock.kind != LockKind::mutex && !constructor) continue;
         for (const LockWaiter& waiter : lock.waiters) {
           const auto known = latest.find(waiter.os_id);
           if (known == latest.end() || histories_[known->second].last().dump != dump) continue;
-          Wait& wait = histories_[known->second].sightings.back().wait;
-          lock.is_loader_lock() ? name_loader_lock(wait) : make_blocked(wait);
+          Sighting& seen = histories_[known->second].sightings.back();
+          if (lock.is_loader_lock()) {
+            name_section(seen.wait, "loader-lock");
+          } else if (lock.kind == LockKind::mutex) {
+            make_blocked(seen.wait);
+          } else if (waits_in_runtime(names, thread(seen))) {
+            // Folklore: the runtime runs a static constructor in a critical section. In .NET 8, and in composite images,
+            // into which methods of .NET are inlined, no method of .NET below the wait says so. But the runtime holds no
+            // other lock of its own while it runs managed code. Test: FindingsTest.*InlinedBelowAConstructorsLock.
+            name_section(seen.wait, "class-constructor");
+          }
         }
       }
     }

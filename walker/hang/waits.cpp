@@ -455,6 +455,24 @@ bool is_finalizer(const Thread& thread) {
   });
 }
 
+const Frame* running_constructor(const Thread& thread) {
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind != FrameKind::managed || frame.name.find(kStaticConstructor) == std::string::npos) continue;
+    if (method_of(frame.name).ends_with(kStaticConstructor)) return &frame;
+  }
+  return nullptr;
+}
+
+bool waits_in_runtime(const FrameNames& names, const Thread& thread) {
+  const Frame* last = nullptr;
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind != FrameKind::native) return frame.kind == FrameKind::managed && last != nullptr && names.runtime(*last);
+    if (!names.system(frame)) return false;
+    last = &frame;
+  }
+  return false;
+}
+
 Wait wait_of(const FrameNames& names, const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (frames.empty()) return {};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "walker/hang/frame_names.h"
 #include "walker/hang/wait.h"
 #include "walker/model/snapshot.h"
@@ -16,5 +18,13 @@ inline constexpr std::size_t kMaxWaitFrames = 256;
 bool is_pool_worker(const Thread& thread);
 // Whether this is the thread that runs finalizers.
 bool is_finalizer(const Thread& thread);
+
+// The end of a static constructor's name: "Orders.Settings..cctor".
+inline constexpr std::string_view kStaticConstructor = "..cctor";
+// The innermost static constructor that the thread runs, or null if it runs none.
+const Frame* running_constructor(const Thread& thread);
+// Whether the runtime itself waits for the thread: its leaf run has only frames of the runtime and of the system, and a
+// method has called it without a stub.
+bool waits_in_runtime(const FrameNames& names, const Thread& thread);
 
 }  // namespace mixwalk

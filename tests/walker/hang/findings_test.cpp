@@ -406,6 +406,27 @@ TEST(FindingsTest, TheLockOfAStaticConstructorIsNoFindingOfItsOwn) {
   EXPECT_EQ(kinds(dumps(false)), (std::vector<FindingKind>{FindingKind::chain, FindingKind::stuck}));
 }
 
+// The methods of .NET between the program and the runtime are inlined in a composite image.
+TEST(FindingsTest, AMethodOfDotnetIsInlinedBelowAConstructorsLock) {
+  const auto findings_with = [](const std::vector<std::string>& waiter, const std::vector<std::string>& holder) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread(waiter)).cpu(1);
+      builder.thread(10, managed_thread(holder), "loading").cpu(1);
+      builder.lock({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
+    }));
+  };
+  const std::vector<std::string> inlined = {kWait, "ntdll!RtlEnterCriticalSection", "coreclr!", "M Orders.Get()"};
+  const Findings found = findings_with(inlined, kJoinInConstructor);
+  ASSERT_EQ(kinds(found), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(found.findings[0].title, "1 thread waits for a static constructor that thread 0xa \"loading\" runs");
+  // Another owner, and a section of the program.
+  EXPECT_EQ(kinds(findings_with(inlined, {kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Load()"})),
+            std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(kinds(findings_with({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!log", "P orders_native!log",
+                                 "M Orders.Get()"}, kJoinInConstructor)),
+            std::vector<FindingKind>{FindingKind::chain});
+}
+
 TEST(FindingsTest, AStaticConstructorAndAMonitorThatAreTakenCrosswise) {
   std::vector<Snapshot> dumps = constructor_dumps({{kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
                                                     "M Orders.Settings..cctor()", "coreclr!", "M Orders.Load()"}});
@@ -569,7 +590,23 @@ TEST(FindingsTest, AHandlerOfProcessExitEndsTheProgram) {
   const Findings returned = find(exit_dumps(drain, false));
   ASSERT_EQ(kinds(returned), std::vector<FindingKind>{FindingKind::exit});
   EXPECT_EQ(returned.findings[0].details[0],
-            "No thread has called Environment.Exit, so Main has returned, or the system ends the program.");
+            "It is not seen who has asked for its end: Main may have returned, or the system ends the program.");
+}
+
+// The JIT has made a jump of the handler's call, and has inlined Environment.Exit.
+TEST(FindingsTest, AHandlerOfProcessExitWithoutItsFrames) {
+  const auto kind = [](std::vector<std::string> finalizer) {
+    finalizer.insert(finalizer.end(), {"kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+    return kinds(find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
+    })));
+  };
+  const std::string wait = "M System.Threading.WaitHandle.WaitOne()";
+  EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Drain()", "coreclr!"}), std::vector<FindingKind>{FindingKind::exit});
+  EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Drain()", "M Orders.File.Finalize()", "coreclr!"}),
+            std::vector<FindingKind>{FindingKind::finalizer});
+  EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Sink.Release()", "combase!", "coreclr!"}),
+            std::vector<FindingKind>{FindingKind::finalizer});
 }
 
 TEST(FindingsTest, AHandlerOfProcessExitThatWaitsForALockIsPartOfItsChain) {
