@@ -176,7 +176,8 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   } else {
     lines.push_back({.state = State::note,
                      .check = "trial",
-                     .found = figures(figures_of) + "; a thread stood still until mixwalk.exe resumed it",
+                     .found = figures(figures_of) +
+                              "; a thread stood still for at least 200 ms until mixwalk.exe resumed it",
                      .advice = "dump --outside, which needs no thread of the process"});
   }
   lines.push_back(pdbs_of(*snapshot, symbol_path));

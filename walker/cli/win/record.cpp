@@ -88,6 +88,7 @@ class RecordingRun {
   };
 
   End collect();
+  std::string stands_by_patches() const;
   std::optional<Failure> harm_by_patches() const;
   std::optional<Failure> take(const RecordedBytes& bytes);
   std::optional<Failure> make_room();
@@ -174,16 +175,19 @@ RecordingRun::End RecordingRun::collect() {
   }
 }
 
+std::string RecordingRun::stands_by_patches() const {
+  const int times = session_.given_back();
+  const auto patched = patched_calls_of(session_.target_id());  // there may be more than at the beginning
+  return fmt::format("{} a thread of {} stood still until mixwalk.exe resumed it, because other software has patched "
+                     "system calls of the process ({}); \"dump\" reads such a process from outside",
+                     times == 1 ? std::string("once") : fmt::format("{} times", times), process_text(),
+                     patched && !patched->empty() ? patched_calls_text(*patched) : "they are not known");
+}
+
 // Why the recording must end so that the target is not slowed down; nothing if it may go on.
 std::optional<Failure> RecordingRun::harm_by_patches() const {
   if (!session_.patched() || session_.given_back() < kMostStands) return std::nullopt;
-  const auto patched = patched_calls_of(session_.target_id());  // there may be more than at the beginning
-  return Failure{ExitCode::refused,
-                 fmt::format("the recording ends here: {} times a thread of {} stood still until mixwalk.exe resumed it, "
-                             "because other software has patched system calls of the process ({}); \"dump\" reads such a "
-                             "process from outside",
-                             session_.given_back(), process_text(),
-                             patched && !patched->empty() ? patched_calls_text(*patched) : "they are not known")};
+  return Failure{ExitCode::refused, "the recording ends here: " + stands_by_patches()};
 }
 
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
@@ -332,7 +336,10 @@ ExitCode RecordingRun::finish(const End& end) {
                                       "were asked for, so they are not counted as lost", unjudged)});
   }
   log_missing(symbols_.missing());
-  if (const int times = session_.given_back(); times != 0) {
+  if (const int times = session_.given_back(); times != 0 && session_.patched()) {
+    // The person must know why there are few samples, and what the recording has done to the program.
+    if (code != ExitCode::refused) report({ExitCode::ok, stands_by_patches()});
+  } else if (times != 0) {
     spdlog::info("{} threads that mixwalk.dll had left suspended were resumed from here", times);
   }
   if (outputs_.file) {
