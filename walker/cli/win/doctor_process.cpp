@@ -112,10 +112,12 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();
+  const DumpRequest request = sampling_request({});
+  watch_freezes_of(*session, request.deadline_ms);
   DurationHistogram frozen;
   const ULONGLONG end = GetTickCount64() + kTrialMs;
   while (true) {
-    auto snapshot = session->dump(sampling_request({}));
+    auto snapshot = session->dump(request);
     if (!snapshot) return snapshot;
     ++trial.dumps;
     for (const Thread& thread : snapshot->threads) {

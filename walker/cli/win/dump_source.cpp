@@ -25,6 +25,11 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   DumpRequest request = sampling_request(command_.visit.sampling);
   // The request has only ids. If names are given, all threads are dumped, and those with the names are kept.
   if (!command_.visit.sampling.threads.names.empty()) request.thread_ids.clear();
+  if (auto failure = session_->greet()) {
+    session_.reset();
+    return std::move(*failure);
+  }
+  watch_freezes_of(*session_, request.deadline_ms);
   auto snapshot = session_->dump(request);
   if (const auto patched = session_->patched_calls(); !patched.empty()) {
     spdlog::info("other software has patched system calls of the process: {}; {} threads were resumed from here",

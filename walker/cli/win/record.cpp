@@ -123,6 +123,8 @@ ExitCode RecordingRun::run() {
                               .type = command_.type,
                               .every = command_.every,
                               .budget = command_.budget};
+  if (const auto failure = session_.greet()) return report(*failure);
+  watch_freezes_of(session_, request.sampling.deadline_ms);
   if (const auto failure = session_.begin_record(request)) return report(*failure);
   if (const auto patched = session_.patched_calls(); !patched.empty()) {
     spdlog::info("other software has patched system calls of the process: {}", patched_calls_text(patched));
@@ -147,6 +149,7 @@ RecordingRun::End RecordingRun::collect() {
     // The requested time begins with the recording, which on a busy machine may be seconds after the request.
     const std::uint64_t limit = std::uint64_t{command_.duration_ms} + (has_begun_ ? 0 : command_.visit.timeout_ms);
     const bool over = command_.duration_ms != 0 && now - begun_ >= limit;
+    watch_freezes_of(session_, command_.visit.sampling.deadline_ms);  // if patches were found since
     if (!stopping) harm = harm_by_patches();
     if (!stopping && (over || full_ || harm || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
       stopping = true;
