@@ -461,6 +461,30 @@ bool stands_too_long(std::uint32_t thread_id, const ChildProcess& recorder) {
   return false;
 }
 
+TEST(PatchedCalls, ThatRefuseRegistersAreNoReasonToCallAThreadEnding) {
+  LockProgram program("heap", {"--refused-registers"});
+  const std::string id = std::to_string(program.id());
+  for (const std::string way : {"--engine=copy", "--at-once"}) {
+    const ProgramResult dump = run_until_let_in({"dump", "-p", id, way});
+    EXPECT_EQ(dump.exit_code, 0u) << dump.err;
+    EXPECT_THAT(dump.out, testing::HasSubstr("skipped: the system refused its registers (error 5)"));
+    EXPECT_THAT(dump.out, testing::Not(testing::HasSubstr("ending")));
+    EXPECT_THAT(dump.out, testing::Not(testing::HasSubstr("of 0 threads")));
+  }
+  EXPECT_TRUE(program.stop());
+}
+
+TEST(PatchedCalls, ThatRefuseRegistersEndARecording) {
+  LockProgram program("heap", {"--refused-registers"});
+  for (const char* duration : {"500ms", "100s"}) {
+    const ProgramResult record = run_until_let_in(
+        {"record", "-p", std::to_string(program.id()), "-d", duration, "-o", temporary_file("refused.mixwalk")});
+    EXPECT_EQ(record.exit_code, static_cast<DWORD>(ExitCode::refused)) << record.err;
+    EXPECT_THAT(record.err, testing::HasSubstr("the system refused the registers of its threads (error 5)"));
+  }
+  EXPECT_TRUE(program.stop());
+}
+
 // Only mixwalk.exe can end a freeze of this program. Its watcher does so when mixwalk.exe has been ended.
 TEST(PatchedCalls, ARecordingThatIsKilledLeavesNoThreadSuspended) {
   constexpr int kKills = 3, kMaxRecordings = 30;

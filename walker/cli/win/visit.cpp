@@ -96,7 +96,7 @@ Outcome<TargetSession> visit(const Visit& visit) {
 }
 
 void watch_freezes_of(TargetSession& session, std::uint32_t deadline_ms) {
-  if (!session.patched() || session.watch()->is_handed()) return;
+  if (!session.patched() || !session.watch()->begin_handing()) return;
   session.watch()->set_deadline(deadline_ms);
   auto failure = watch_suspensions(module_path(nullptr), session.target_id());
   if (!failure) failure = watch_freezes(*session.watch());

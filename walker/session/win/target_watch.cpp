@@ -141,7 +141,6 @@ std::optional<HandedWatch> TargetWatch::hand_to(HANDLE process) {
                            .agent_thread = agent_thread_,
                            .deadline_ms = deadline_ms_};
   if (!handed.ledger || !handed.process || !handed.agent) return std::nullopt;
-  handed_ = true;
   return handed;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "unmanaged/win/unique_handle.h"
@@ -57,8 +58,8 @@ class TargetWatch {
   // Prepares another process to continue this watch if this process is ended. `process` needs PROCESS_DUP_HANDLE.
   // Returns nothing if it cannot; GetLastError() says why.
   std::optional<HandedWatch> hand_to(HANDLE process);
-  // Whether hand_to() has succeeded.
-  bool is_handed() const noexcept { return handed_; }
+  // Returns true at the first call: there is no reason to try hand_to() again and again.
+  bool begin_handing() noexcept { return !std::exchange(handing_, true); }
   // To be called in that other process when this one has ended: watches until the agent's thread or the target has
   // ended, or for a limited time.
   static void take_over(const HandedWatch& handed);
@@ -86,7 +87,7 @@ class TargetWatch {
   std::uint32_t margin_ms_ = kMarginMs;
   std::uint64_t leaving_ms_ = kLeavingMs;
   std::vector<PatchedCall> patched_calls_;
-  bool handed_ = false;
+  bool handing_ = false;
   std::atomic<std::uint32_t> deadline_ms_{0};
   std::atomic<int> given_back_{0};
   std::atomic<bool> patched_{false};
