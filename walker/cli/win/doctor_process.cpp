@@ -53,7 +53,7 @@ DoctorLine system_calls(std::uint32_t process_id) {
   if (patched->empty()) return {.check = "system calls", .found = "none that freezing a thread needs is patched"};
   return {.state = State::note,
           .check = "system calls",
-          .found = "other software has patched them: " + patched_calls_text(*patched),
+          .found = patched_calls_text(*patched),
           .advice = "dump reads this process from outside; record may stop a thread for 200 ms if that software waits "
                     "for the thread"};
 }

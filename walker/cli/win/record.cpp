@@ -127,7 +127,7 @@ ExitCode RecordingRun::run() {
   watch_freezes_of(session_, request.sampling.deadline_ms);
   if (const auto failure = session_.begin_record(request)) return report(*failure);
   if (const auto patched = session_.patched_calls(); !patched.empty()) {
-    spdlog::info("other software has patched system calls of the process: {}", patched_calls_text(patched));
+    spdlog::info(patched_calls_text(patched));
   }
   begun_ = GetTickCount64();
   const End end = collect();
@@ -183,10 +183,10 @@ std::optional<Failure> RecordingRun::harm_by_patches() const {
   const auto patched = patched_calls_of(session_.target_id());  // there may be more than at the beginning
   return Failure{ExitCode::refused,
                  fmt::format("the recording ends here: {} times a thread of {} stood still until mixwalk.exe resumed it, "
-                             "because other software has patched system calls of the process ({}); \"dump\" reads such a "
-                             "process from outside",
+                             "because {}; \"dump\" reads such a process from outside",
                              session_.given_back(), process_text(),
-                             patched && !patched->empty() ? patched_calls_text(*patched) : "they are not known")};
+                             patched_calls_text(patched ? std::span<const PatchedCall>(*patched)
+                                                        : std::span<const PatchedCall>()))};
 }
 
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
