@@ -72,7 +72,8 @@ std::vector<MitigationEffect> mitigation_effects(const MitigationPolicies& polic
   }
   for (const Rule& rule : kRules) {
     const auto& flags = policies.*rule.flags;
-    if (has(flags, rule.bits) && !has(flags, rule.unless)) effects.push_back({rule.refuses, rule.found, advice_of(rule)});
+    if (!has(flags, rule.bits) || has(flags, rule.unless)) continue;
+    effects.push_back({rule.refuses, rule.found, advice_of(rule)});
   }
   return effects;
 }

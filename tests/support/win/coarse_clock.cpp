@@ -54,8 +54,8 @@ BOOL WINAPI coarse_wait_condition(PCONDITION_VARIABLE condition, PSRWLOCK lock, 
   return g_wait_condition(condition, lock, until_tick(milliseconds), flags);
 }
 
-BOOL WINAPI recorded_set_timer(HANDLE timer, const LARGE_INTEGER* due, LONG period, PTIMERAPCROUTINE routine, void* data,
-                               BOOL resume) {
+BOOL WINAPI recorded_set_timer(HANDLE timer, const LARGE_INTEGER* due, LONG period, PTIMERAPCROUTINE routine,
+                               void* data, BOOL resume) {
   if (due->QuadPart < 0) record(static_cast<std::uint64_t>(-due->QuadPart) * 100);
   return g_set_timer(timer, due, period, routine, data, resume);
 }

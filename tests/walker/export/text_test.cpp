@@ -169,7 +169,8 @@ TEST(Text, AMomentWithoutAStackIsNotOneOfNoThreads) {
     thread.skipped = "the system refused its registers (error 5)";
   }
   const std::string text = text_of(snapshot);
-  EXPECT_NE(text.find("\none moment of which no thread has a stack; threads stood still for 4.2 ms\n"), std::string::npos)
+  EXPECT_NE(text.find("\none moment of which no thread has a stack; threads stood still for 4.2 ms\n"),
+            std::string::npos)
       << text;
 }
 

@@ -13,8 +13,8 @@ namespace mixwalk {
 // that is recorded from its start, which gets its threads later.
 Outcome<TargetSession> visit(const Visit& visit);
 
-// Ensures that the threads that mixwalk.dll freezes run again, even if mixwalk.exe is ended meanwhile, if other software
-// has patched system calls of the process. Otherwise mixwalk.dll itself does so. To be called before a dump or a
+// If other software has patched system calls of the process, this ensures that the threads that mixwalk.dll freezes run
+// again, even if mixwalk.exe is ended meanwhile. Otherwise mixwalk.dll itself does so. To be called before a dump or a
 // recording, after TargetSession::greet(), and again if patches may have been found since. If there is no watcher, -v
 // says why.
 void watch_freezes_of(TargetSession& session, std::uint32_t deadline_ms);

@@ -23,8 +23,8 @@ class ThreadHandle {
   // To be called only while the thread is suspended. Waits until the thread has really stopped.
   bool read_registers(Registers& registers) const noexcept;
   StackLimits stack_limits() const noexcept;
-  // Asks for the registers of the thread while it runs. Returns the error with which the system refuses them, or 0 if it
-  // gives them, or if the thread has ended.
+  // Asks for the registers of the thread while it runs. Returns the error with which the system refuses them, or 0 if
+  // it gives them, or if the thread has ended.
   DWORD refusal() const noexcept;
 
  private:

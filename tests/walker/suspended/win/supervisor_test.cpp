@@ -508,9 +508,9 @@ TEST_F(SupervisorTest, ALateSupervisorIsWaitedFor) {
 // The supervisor with its own thread.
 //
 // Folklore: a thread that has just been created holds the loader lock for a moment. Situation: the test suspends the
-// sleeper in that moment and ends it at last, so nobody releases the lock. Real case: the supervisor's thread waited for
-// the lock at its end, and the test for that thread, for ever (Wine 10, beside a busy program: once in some 15 runs).
-// Remedy: the sleeper is frozen only when it runs.
+// sleeper in that moment and ends it at last, so nobody releases the lock. Real case: the supervisor's thread waited
+// for the lock at its end, and the test waited for that thread, for ever (Wine 10, beside a busy program: 4 times in 49
+// runs). Remedy: the sleeper is frozen only when it runs.
 class SupervisorThreadTest : public ::testing::Test {
  protected:
   explicit SupervisorThreadTest(DWORD deadline_ms = kDeadlineMs)
@@ -604,8 +604,8 @@ class TickingSupervisorThreadTest : WithCoarseClock, public SupervisorThreadTest
 
 // The deadline is one of milliseconds, not of the system's ticks. The supervisor's last wait in a freeze must end with
 // the deadline, and not with the tick before it (46.9 ms) or behind it (62.5 ms). When the supervisor comes back from
-// that wait is not judged. On a busy machine it may come back from an earlier wait only after the deadline, so a quarter
-// of the freezes is enough.
+// that wait is not judged. On a busy machine it may come back from an earlier wait only after the deadline, so a
+// quarter of the freezes is enough.
 TEST_F(TickingSupervisorThreadTest, TheDeadlineHoldsWhereTheClockTicks) {
   ASSERT_TRUE(started_);
   const TickClock clock;
