@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <windows.h>
+
+#include <tlhelp32.h>
 
 #include <algorithm>
 #include <future>
@@ -121,6 +124,43 @@ TEST(Killed, WhatTheSystemsWriterHadSuspendedRunsAgain) {
   EXPECT_GT(twice, 0) << "then no thread was seen suspended twice, and the test says nothing";
   remove_file(file);
   remove_file(file + ".partial");
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+// The processes that this process has started.
+std::vector<std::uint32_t> children_of(DWORD process_id) {
+  std::vector<std::uint32_t> children;
+  const UniqueHandle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  PROCESSENTRY32W entry{.dwSize = sizeof entry};
+  for (BOOL more = Process32FirstW(all.get(), &entry); more; more = Process32NextW(all.get(), &entry)) {
+    if (entry.th32ParentProcessID == process_id) children.push_back(entry.th32ProcessID);
+  }
+  return children;
+}
+
+// The visitor is ended as soon as its watcher, or its worker, exists. Such a process is suspended at first.
+TEST(Killed, TheProcessesThatItHasStartedEndToo) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(ready(hang));
+  const std::vector<std::string> look = {mixwalk_exe(), "dump", "--outside", "-p", std::to_string(hang.id()), "-o",
+                                         temporary_file("killed.txt")};
+  run_program(look);  // warms the caches up
+  const int times = wanted("MIXWALK_KILLS", 16, 2);
+  for (int i = 0; i < times; ++i) {
+    ChildProcess visitor(look);
+    std::vector<std::uint32_t> ids;
+    while (ids.size() <= static_cast<std::size_t>(i % 2) && visitor.running()) ids = children_of(visitor.id());
+    std::vector<UniqueHandle> children;
+    for (const std::uint32_t id : ids) children.emplace_back(OpenProcess(SYNCHRONIZE | PROCESS_TERMINATE, FALSE, id));
+    EXPECT_FALSE(children.empty()) << "then this shows nothing";
+    visitor.terminate();
+    for (const UniqueHandle& child : children) {
+      if (!child) continue;
+      EXPECT_EQ(WaitForSingleObject(child.get(), 10'000), WAIT_OBJECT_0) << "visitor " << i;
+      TerminateProcess(child.get(), 1);
+    }
+  }
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }

@@ -19,6 +19,8 @@
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
+#include "tests/support/win/suspend_counts.h"
+#include "unmanaged/win/thread_information.h"
 #include "walker/base/exit_code.h"
 #include "walker/model/counters.h"
 
@@ -452,6 +454,61 @@ TEST(PatchedCalls, ARecordingSaysThatThreadsStoodStill) {
   const ProgramResult record =
       run_program({mixwalk_exe(), "record", "-p", std::to_string(program.id()), "-d", "8s", "-o", file});
   EXPECT_THAT(record.err, testing::ContainsRegex("stood still until mixwalk.exe resumed it.*NtSuspendThread leads to"));
+  EXPECT_TRUE(program.stop());
+}
+
+// Waits until the thread has stood still for longer than its supervisor lets it. Returns false if the recorder ended
+// before.
+bool stands_too_long(std::uint32_t thread_id, const ChildProcess& recorder) {
+  const UniqueHandle thread(OpenThread(THREAD_QUERY_INFORMATION, FALSE, thread_id));
+  ULONGLONG since = GetTickCount64();
+  while (recorder.running()) {
+    const ULONGLONG now = GetTickCount64();
+    if (suspend_count(thread.get()).value_or(0) == 0) since = now;
+    if (now - since > kDefaultDeadlineMs + kSupervisorStepMs) return true;
+    Sleep(1);
+  }
+  return false;
+}
+
+TEST(PatchedCalls, ThatRefuseRegistersAreNoReasonToCallAThreadEnding) {
+  LockProgram program("heap", {"--refused-registers"});
+  const std::string id = std::to_string(program.id());
+  for (const std::string way : {"--engine=copy", "--at-once"}) {
+    const ProgramResult dump = run_until_let_in({"dump", "-p", id, way});
+    EXPECT_EQ(dump.exit_code, 0u) << dump.err;
+    EXPECT_THAT(dump.out, testing::HasSubstr("skipped: the system refused its registers (error 5)"));
+    EXPECT_THAT(dump.out, testing::Not(testing::HasSubstr("ending")));
+    EXPECT_THAT(dump.out, testing::Not(testing::HasSubstr("of 0 threads")));
+  }
+  EXPECT_TRUE(program.stop());
+}
+
+TEST(PatchedCalls, ThatRefuseRegistersEndARecording) {
+  LockProgram program("heap", {"--refused-registers"});
+  for (const char* duration : {"500ms", "100s"}) {
+    const ProgramResult record = run_until_let_in(
+        {"record", "-p", std::to_string(program.id()), "-d", duration, "-o", temporary_file("refused.mixwalk")});
+    EXPECT_EQ(record.exit_code, static_cast<DWORD>(ExitCode::refused)) << record.err;
+    EXPECT_THAT(record.err, testing::HasSubstr("the system refused the registers of its threads (error 5)"));
+  }
+  EXPECT_TRUE(program.stop());
+}
+
+// Only mixwalk.exe can end a freeze of this program. Its watcher does so when mixwalk.exe has been ended.
+TEST(PatchedCalls, ARecordingThatIsKilledLeavesNoThreadSuspended) {
+  constexpr int kKills = 3, kMaxRecordings = 30;
+  LockProgram program("heap", {"--patched"});
+  const std::string file = temporary_file("patched.mixwalk");
+  int killed = 0;
+  for (int i = 0; i < kMaxRecordings && killed < kKills; ++i) {
+    ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(program.id()), "-d", "50s", "-o", file});
+    if (!stands_too_long(program.holder(), recorder)) continue;
+    recorder.terminate();
+    ++killed;
+    ASSERT_TRUE(all_run_within(program.id(), 10'000)) << "recording " << i;
+  }
+  EXPECT_EQ(killed, kKills) << "then this shows nothing";
   EXPECT_TRUE(program.stop());
 }
 

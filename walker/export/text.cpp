@@ -127,7 +127,9 @@ class Writer {
       threads[thread.moment] += thread.skipped.empty();
     }
     const auto stood = [&](std::size_t moment) {
-      return fmt::format("{}, which stood still for {:.1f} ms", plural(threads[moment], "thread"),
+      const std::string who = threads[moment] != 0 ? plural(threads[moment], "thread") + ", which stood"
+                                                   : "which no thread has a stack; threads stood";
+      return fmt::format("{} still for {:.1f} ms", who,
                          static_cast<double>(snapshot_.moments[moment - 1].frozen_ns) / 1e6);
     };
     if (threads.size() == 2 && threads[0] == 0) return "one moment of " + stood(1) + "\n";

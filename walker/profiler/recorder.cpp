@@ -20,6 +20,8 @@ constexpr std::size_t kFileOthers = 4'000;  // each of modules, threads, and det
 constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may hold
 // How many threads of events the recorder remembers.
 constexpr std::size_t kMaxSources = 4'096;
+// If the system has refused the registers of threads so many times, and there is no sample, the recording ends.
+constexpr std::uint64_t kMostRefusals = 100;
 // How often samples are sent. If the pipe breaks, at most the samples of this time are lost.
 constexpr std::uint64_t kFlushNs = 100'000'000;
 // The limit for data that wait for the reader.
@@ -126,7 +128,11 @@ bool Recorder::record(const RecordRequest& request) {
   events_.finished();
   if (worker_end_ == WorkEnd::no_memory) throw std::bad_alloc();
   if (worker_end_ == WorkEnd::defect) throw std::runtime_error("a worker failed");
-  if (problem_ != nullptr) {
+  if (problem_.empty() && is_refused(1)) {
+    problem_ = "the system refused the registers of its threads (error " + std::to_string(refusal_) +
+               "), which security software can cause, so no sample was taken";
+  }
+  if (!problem_.empty()) {
     pipe_.send(Problem{problem_});
     return false;
   }
@@ -441,9 +447,13 @@ bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sa
 
 // Returns false if no thread can be frozen any more.
 bool Recorder::may_freeze() {
-  problem_ = sampler_.obstacle();
-  return problem_ == nullptr;
+  const char* const obstacle = sampler_.obstacle();
+  if (obstacle != nullptr) problem_ = obstacle;
+  return obstacle == nullptr;
 }
+
+// Whether the system has refused the registers of so many threads, and no sample was taken.
+bool Recorder::is_refused(std::uint64_t most) const noexcept { return progress_.samples == 0 && refusals_ >= most; }
 
 bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample) {
   Followed& followed = *due.followed;
@@ -458,6 +468,11 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
     // A thread that the supervisor resumed before it was copied, or whose code was unloaded, is sampled again at the
     // next tick. In any other case the thread is ending.
     followed.missed_value += due.sample_value;
+    if (sample.refusal != 0) {
+      refusal_ = sample.refusal;
+      ++refusals_;
+    }
+    if (is_refused(kMostRefusals)) return false;
     if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
     return true;
   }

@@ -104,6 +104,7 @@ class Recorder {
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);
   bool sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group = nullptr);
   bool may_freeze();
+  bool is_refused(std::uint64_t most) const noexcept;
   bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
   std::uint64_t own_cpu_time() noexcept;
   void keep_budget(std::uint64_t now);  // `now`: the time of clock_
@@ -149,7 +150,9 @@ class Recorder {
   std::map<std::pair<std::uint32_t, std::uint64_t>, Source> sources_;
   std::uint64_t dropped_events_ = 0;  // how many of dropped_events() are included in dropped_
   std::uint64_t dropped_ = 0;       // dropped_ and file_samples_ belong to the file that is being made
-  const char* problem_ = nullptr;  // why the recording cannot go on
+  std::string problem_;  // why the recording cannot go on, or has no sample; empty if there is no reason
+  std::uint32_t refusal_ = 0;  // Sampler::Sample::refusal of the last thread that had one
+  std::uint64_t refusals_ = 0;
   std::uint64_t dropped_written_ = 0;  // how many of dropped_ a chunk has reported
   std::uint64_t events_written_ = 0;   // how many of progress_.events a chunk has reported
   std::uint64_t file_samples_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "symbols/clr_stub.h"
 #include "unmanaged/win/guarded.h"
@@ -219,7 +220,7 @@ void Sampler::drop_stale(Last& last) {
 bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
                    const DumpRequest& request, Last* last) {
   begin_look();
-  Look how{.both_engines = request.both_engines, .generation = images_.generation()};
+  Look how{.thread = &thread.thread(), .both_engines = request.both_engines, .generation = images_.generation()};
   if (last != nullptr) drop_stale(*last);
   RawSample raw(buffers_.stack(), buffers_.entries());
   if (!capture_into(result.thread, raw, engine, thread, request, last ? &last->stack : nullptr)) {
@@ -264,6 +265,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     thread.stopping_ns = raw.stopping_ns;
     thread.overdue = raw.overdue;
     thread.copy_cut = raw.stack.cut();
+    how.thread = threads[i].thread;
     how.asked = engine == Engine::copy || thread.clr_id == 0;
     finish_look(threads[i].sample, raw, how, threads[i].last);
   }
@@ -273,6 +275,14 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
 void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last* last) {
   result.fault = raw.fault;
   result.thread.skipped = why_skipped(raw.fault);
+  // Folklore: a system that refuses the registers of a thread was taken for a thread that is ending. Situation: other
+  // software has patched NtGetContextThread, and refuses the call. Real case: fixtures/native/patched_calls.cpp; no
+  // product was tried. A recording ended without a sample, and with the exit code 0. Remedy: the system is asked once
+  // more, while the thread runs. Tests: PatchedCalls.*Refuse*.
+  if (raw.fault == CaptureFault::not_suspended) result.refusal = look.thread->refusal();
+  if (result.refusal != 0) {
+    result.thread.skipped = "the system refused its registers (error " + std::to_string(result.refusal) + ")";
+  }
   result.unmoved = raw.unmoved;
   // The machine was busy with other work for a whole deadline. Real case: one thread of 200 in a dump, with a load of
   // 12 on two cores (Dump.TwoHundredThreadsInOneAttach).

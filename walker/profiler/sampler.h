@@ -61,6 +61,7 @@ class Sampler {
     Thread thread;
     std::optional<Thread> copied;
     CaptureFault fault = CaptureFault::none;
+    std::uint32_t refusal = 0;  // the error with which the system refuses the thread's registers
     bool unmoved = false;  // the thread has no stack here, because its stack is that of the last sample
     bool look_again = false;  // the thread was skipped, but it can be sampled at another moment
     // The stack has a gap, and code or an image was unloaded while the thread was captured.
@@ -139,6 +140,7 @@ class Sampler {
   void drop_stale(Last& last);
   // How a thread was looked at.
   struct Look {
+    const ThreadHandle* thread = nullptr;
     bool both_engines = false;
     bool asked = true;  // false if the runtime may know more about a stack with a gap
     std::uint64_t generation = 0;

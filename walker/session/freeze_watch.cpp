@@ -4,26 +4,23 @@
 #include <optional>
 
 namespace mixwalk {
-namespace {
 
-bool is_under_way(FreezeState state) {
+bool FreezeWatch::is_under_way(FreezeState state) const noexcept {
   switch (state) {
     case FreezeState::suspending:
     case FreezeState::frozen:
     case FreezeState::walked:
     case FreezeState::walk_holds:
     case FreezeState::resuming: return true;
+    case FreezeState::taking: return inherited_;
     case FreezeState::empty:
     case FreezeState::resumed:
-    case FreezeState::taking:
     case FreezeState::given_back:
     case FreezeState::walk_given_back:
     case FreezeState::not_suspended: break;
   }
   return false;
 }
-
-}  // namespace
 
 int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer) {
   int times = 0;
@@ -64,6 +61,7 @@ bool FreezeWatch::may_take(const LedgerEntry& entry, Stopped stopped, Seen& seen
     seen.since_ms = watched_.watched();
     return false;
   }
+  if (entry.state == FreezeState::taking) return resumer.is_suspended(entry.thread);
   if (entry.state != FreezeState::suspending) return true;
   seen.agent_stopped = stopped == Stopped::agent ? seen.agent_stopped + 1 : 0;
   const bool helps = patched_ || seen.agent_stopped >= kStoppedLooks ||

@@ -87,6 +87,10 @@ class FreezeWatch {
   // from here on a suspension in the state `suspending` is taken as any other, and each thread is resumed
   // kMaxPerThreadPatched times at most. A recording is ended long before (record.cpp).
   void set_patched() noexcept { patched_ = true; }
+  // To be called if another process looked at this page before, and has ended. It may have ended around its
+  // ResumeThread, and may have called it or not. Then its suspension in the state `taking` counts as any other, and is
+  // taken if the thread is suspended.
+  void set_inherited() noexcept { inherited_ = true; }
 
   // Undoes the suspensions that are overdue, or all of them if our threads in the target have ended. Returns how often
   // a thread was resumed.
@@ -104,6 +108,7 @@ class FreezeWatch {
     std::uint64_t since_ms = 0;  // by watched_ms()
     int agent_stopped = 0;       // at how many of the last looks the agent was suspended; only for `suspending`
   };
+  bool is_under_way(FreezeState state) const noexcept;
   bool may_take(const LedgerEntry& entry, Stopped stopped, Seen& seen, ThreadResumer& resumer) const;
   int give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry, ThreadResumer& resumer);
   bool may_resume(std::uint32_t thread) const;
@@ -111,7 +116,7 @@ class FreezeWatch {
 
   LedgerPage& page_;
   std::uint64_t limit_ms_ = 0;
-  bool patched_ = false;
+  bool patched_ = false, inherited_ = false;
   WatchedTime watched_{kLongestGapMs};
   std::array<Seen, LedgerPage::kSlots> seen_{};
   std::map<std::uint32_t, std::uint32_t> resumed_;  // how often each thread was resumed

@@ -15,54 +15,50 @@ constexpr std::uint32_t kNoRemoteImages = 1 << 0, kNoLowMandatoryLabelImages = 1
 constexpr std::uint32_t kProhibitDynamicCode = 1 << 0;
 
 constexpr const char* kOnlyReads = "\"mixwalk dump --outside\" only reads the process";
-// The names of the settings are those of "Exploit protection" in Windows' own security settings.
-constexpr const char* kCodeIntegrityGuard =
-    "\"mixwalk dump --outside\" only reads the process; if the exploit protection of Windows causes this, the setting is "
-    "\"Code integrity guard\"";
-constexpr const char* kStrictCfg =
-    "\"mixwalk dump --outside\" only reads the process; if the exploit protection of Windows causes this, the setting is "
-    "\"Use strict CFG\"";
-constexpr const char* kStackProtection =
-    "\"mixwalk dump --outside\" only reads the process; if the exploit protection of Windows causes this, the setting is "
-    "\"Hardware-enforced Stack Protection\"";
 
 struct Rule {
   std::optional<std::uint32_t> MitigationPolicies::* flags;
   std::uint32_t bits;  // one of them is enough
-  MitigationEffect effect;
+  bool refuses;        // MitigationEffect
+  const char* found;   // the same
+  const char* advice = kOnlyReads;
+  // The setting of "Exploit protection" in Windows' own security settings that may be the cause, by its name there.
+  const char* setting = nullptr;
   std::uint32_t unless = 0;  // with one of these, there is no effect
 };
 
 // First the policies with which the process refuses mixwalk.dll wherever the file is.
 constexpr Rule kRules[] = {
-    {&MitigationPolicies::signature, kMicrosoftSignedOnly,
-     {true, "it loads only DLLs that Microsoft signed (MicrosoftSignedOnly)", kCodeIntegrityGuard}},
-    {&MitigationPolicies::signature, kStoreSignedOnly,
-     {true, "it loads only DLLs that the Microsoft Store signed (StoreSignedOnly)",
-      kCodeIntegrityGuard}},
-    {&MitigationPolicies::signature, kMitigationOptIn,
-     {true, "it loads only DLLs that Microsoft or the Microsoft Store signed (MitigationOptIn)",
-      kCodeIntegrityGuard}},
-    {&MitigationPolicies::control_flow_guard, kStrictMode,
-     {true, "it loads only DLLs with Control Flow Guard (StrictMode), which mixwalk.dll does not have",
-      kStrictCfg}},
-    {&MitigationPolicies::shadow_stack, kBlockNonCetBinaries | kBlockNonCetBinariesNonEhcont,
-     {true, "it loads only DLLs that are marked for shadow stacks (BlockNonCetBinaries), which mixwalk.dll is not",
-      kStackProtection}},
-    {&MitigationPolicies::image_load, kNoLowMandatoryLabelImages,
-     {false, "it loads no DLL with a low integrity level (NoLowMandatoryLabelImages)",
-      "if attaching fails, \"icacls mixwalk.dll\" shows the level; a copy in another folder has none"}},
-    {&MitigationPolicies::shadow_stack, kEnableUserShadowStackStrictMode,
-     {false,
-      "its shadow stacks are in strict mode: a wrong return address in mixwalk.dll would end the process, and mixwalk was "
-      "not tested with them",
-      kOnlyReads}},
-    {&MitigationPolicies::shadow_stack, kEnableUserShadowStack,
-     {false, "it has shadow stacks, with which mixwalk was not tested", kOnlyReads},
-     kEnableUserShadowStackStrictMode},
+    {.flags = &MitigationPolicies::signature, .bits = kMicrosoftSignedOnly, .refuses = true,
+     .found = "it loads only DLLs that Microsoft signed (MicrosoftSignedOnly)", .setting = "Code integrity guard"},
+    {.flags = &MitigationPolicies::signature, .bits = kStoreSignedOnly, .refuses = true,
+     .found = "it loads only DLLs that the Microsoft Store signed (StoreSignedOnly)",
+     .setting = "Code integrity guard"},
+    {.flags = &MitigationPolicies::signature, .bits = kMitigationOptIn, .refuses = true,
+     .found = "it loads only DLLs that Microsoft or the Microsoft Store signed (MitigationOptIn)",
+     .setting = "Code integrity guard"},
+    {.flags = &MitigationPolicies::control_flow_guard, .bits = kStrictMode, .refuses = true,
+     .found = "it loads only DLLs with Control Flow Guard (StrictMode), which mixwalk.dll does not have",
+     .setting = "Use strict CFG"},
+    {.flags = &MitigationPolicies::shadow_stack, .bits = kBlockNonCetBinaries | kBlockNonCetBinariesNonEhcont,
+     .refuses = true,
+     .found = "it loads only DLLs that are marked for shadow stacks (BlockNonCetBinaries), which mixwalk.dll is not",
+     .setting = "Hardware-enforced Stack Protection"},
+    {.flags = &MitigationPolicies::image_load, .bits = kNoLowMandatoryLabelImages, .refuses = false,
+     .found = "it loads no DLL with a low integrity level (NoLowMandatoryLabelImages)",
+     .advice = "if attaching fails, \"icacls mixwalk.dll\" shows the level; a copy in another folder has none"},
+    {.flags = &MitigationPolicies::shadow_stack, .bits = kEnableUserShadowStackStrictMode, .refuses = false,
+     .found = "its shadow stacks are in strict mode: a wrong return address in mixwalk.dll would end the process, and "
+              "mixwalk was not tested with them"},
+    {.flags = &MitigationPolicies::shadow_stack, .bits = kEnableUserShadowStack, .refuses = false,
+     .found = "it has shadow stacks, with which mixwalk was not tested", .unless = kEnableUserShadowStackStrictMode},
 };
-constexpr MitigationEffect kRemote{true, "it loads no DLL from another machine (NoRemoteImages), and mixwalk.dll is on one",
-                                   "copy mixwalk to a local drive"};
+
+std::string advice_of(const Rule& rule) {
+  if (rule.setting == nullptr) return rule.advice;
+  return fmt::format("{}; if the exploit protection of Windows causes this, the setting is \"{}\"", rule.advice,
+                     rule.setting);
+}
 
 bool has(const std::optional<std::uint32_t>& flags, std::uint32_t bit) { return (flags.value_or(0) & bit) != 0; }
 
@@ -70,10 +66,14 @@ bool has(const std::optional<std::uint32_t>& flags, std::uint32_t bit) { return 
 
 std::vector<MitigationEffect> mitigation_effects(const MitigationPolicies& policies) {
   std::vector<MitigationEffect> effects;
-  if (policies.dll_is_remote && has(policies.image_load, kNoRemoteImages)) effects.push_back(kRemote);
+  if (policies.dll_is_remote && has(policies.image_load, kNoRemoteImages)) {
+    effects.push_back({true, "it loads no DLL from another machine (NoRemoteImages), and mixwalk.dll is on one",
+                       "copy mixwalk to a local drive"});
+  }
   for (const Rule& rule : kRules) {
     const auto& flags = policies.*rule.flags;
-    if (has(flags, rule.bits) && !has(flags, rule.unless)) effects.push_back(rule.effect);
+    if (!has(flags, rule.bits) || has(flags, rule.unless)) continue;
+    effects.push_back({rule.refuses, rule.found, advice_of(rule)});
   }
   return effects;
 }

@@ -25,7 +25,7 @@ struct MitigationPolicies {
 struct MitigationEffect {
   bool refuses;        // the process does not load mixwalk.dll
   const char* found;   // "it loads only …"; one line, no full stop
-  const char* advice;  // in the same form
+  std::string advice;  // in the same form
 };
 
 // What follows from the policies: first what refuses mixwalk.dll, then what the user should know. Policies that do not

@@ -60,14 +60,14 @@ std::vector<PatchedCall> find_patched_calls(const MemoryReader& memory, const Ca
 }
 
 std::string patched_calls_text(std::span<const PatchedCall> calls) {
-  std::string text;
+  std::string text = "other software has patched system calls of the process";
   // One part for each image, in the order in which the images come first.
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const auto same_image = [&](const PatchedCall& other) { return other.image == calls[i].image; };
     if (std::ranges::any_of(calls.first(i), same_image)) continue;
     const auto count = std::ranges::count_if(calls, same_image);
     std::ptrdiff_t number = 0;
-    if (!text.empty()) text += "; ";
+    text += i == 0 ? ": " : "; ";
     for (const PatchedCall& call : calls) {
       if (!same_image(call)) continue;
       ++number;

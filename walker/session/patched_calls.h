@@ -39,8 +39,9 @@ struct CallPlaces {
 // trusted.
 std::vector<PatchedCall> find_patched_calls(const MemoryReader& memory, const CallPlaces& places);
 
-// Returns "NtGetContextThread and NtResumeThread lead to C:\Program Files\Watcher\watcher.dll", which can be printed:
-// the target may name any path. `calls` is not empty.
+// Returns "other software has patched system calls of the process: NtGetContextThread and NtResumeThread lead to
+// C:\Program Files\Watcher\watcher.dll", which can be printed: the target may name any path. If `calls` is empty, the
+// part from the colon on is missing.
 std::string patched_calls_text(std::span<const PatchedCall> calls);
 
 }  // namespace mixwalk

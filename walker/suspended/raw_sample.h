@@ -21,7 +21,7 @@ struct ManagedEntry {
 // The reason why a thread's stack was not copied.
 enum class CaptureFault : std::uint8_t {
   none,
-  not_suspended,  // SuspendThread or GetThreadContext failed, because the thread is ending
+  not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending, or the system refuses
   off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
   overdue,        // the supervisor resumed it before its stack was copied
   not_now,        // nothing may be suspended at the moment

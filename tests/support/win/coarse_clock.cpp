@@ -20,14 +20,25 @@ decltype(&Sleep) g_sleep;
 decltype(&WaitForSingleObject) g_wait_one;
 decltype(&WaitForMultipleObjects) g_wait_any;
 decltype(&SleepConditionVariableSRW) g_wait_condition;
+decltype(&SetWaitableTimer) g_set_timer;
+
+std::atomic<DWORD> g_recorded{0};  // the thread whose waits are recorded
+std::atomic<std::uint64_t> g_longest_ns{0}, g_last_ends_ns{0};
 
 std::uint64_t now_ns() { return TickClock().now_ns(); }
+
+void record(std::uint64_t limit_ns) {
+  if (GetCurrentThreadId() != g_recorded) return;
+  g_last_ends_ns = now_ns() + limit_ns;
+  if (limit_ns > g_longest_ns) g_longest_ns = limit_ns;
+}
 
 // The time until the first tick at which this time has passed, in milliseconds.
 DWORD until_tick(DWORD milliseconds) {
   if (!g_coarse || milliseconds == 0 || milliseconds == INFINITE) return milliseconds;
   const std::uint64_t now = now_ns(), end = now + std::uint64_t{milliseconds} * 1'000'000;
   const std::uint64_t tick = (end + kTickNs - 1) / kTickNs * kTickNs;
+  record(tick - now);
   return static_cast<DWORD>((tick - now + 999'999) / 1'000'000);
 }
 
@@ -41,6 +52,12 @@ DWORD WINAPI coarse_wait_any(DWORD count, const HANDLE* handles, BOOL all, DWORD
 }
 BOOL WINAPI coarse_wait_condition(PCONDITION_VARIABLE condition, PSRWLOCK lock, DWORD milliseconds, ULONG flags) {
   return g_wait_condition(condition, lock, until_tick(milliseconds), flags);
+}
+
+BOOL WINAPI recorded_set_timer(HANDLE timer, const LARGE_INTEGER* due, LONG period, PTIMERAPCROUTINE routine,
+                               void* data, BOOL resume) {
+  if (due->QuadPart < 0) record(static_cast<std::uint64_t>(-due->QuadPart) * 100);
+  return g_set_timer(timer, due, period, routine, data, resume);
 }
 
 template <class Function>
@@ -59,6 +76,7 @@ bool replace_import(ULONGLONG& slot, const char* name) {
   else if (is("WaitForSingleObject")) replace(slot, g_wait_one, &coarse_wait_one);
   else if (is("WaitForMultipleObjects")) replace(slot, g_wait_any, &coarse_wait_any);
   else if (is("SleepConditionVariableSRW")) replace(slot, g_wait_condition, &coarse_wait_condition);
+  else if (is("SetWaitableTimer")) replace(slot, g_set_timer, &recorded_set_timer);
   else return false;
   return true;
 }
@@ -92,6 +110,14 @@ CoarseClock::CoarseClock() {
 }
 
 CoarseClock::~CoarseClock() { g_coarse = false; }
+
+void CoarseClock::record_waits(std::uint32_t thread_id) {
+  g_longest_ns = g_last_ends_ns = 0;
+  g_recorded = thread_id;
+}
+
+std::uint64_t CoarseClock::longest_wait_ns() { return g_longest_ns; }
+std::uint64_t CoarseClock::last_wait_ends_ns() { return g_last_ends_ns; }
 
 void CoarseClock::wait_for_tick() {
   for (const std::uint64_t tick = now_ns() / kTickNs; now_ns() / kTickNs == tick;) SwitchToThread();

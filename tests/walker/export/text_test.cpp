@@ -165,6 +165,19 @@ TEST(Text, OfHowManyMomentsADumpIs) {
   EXPECT_NE(two.find("; frozen alone"), std::string::npos);
 }
 
+TEST(Text, AMomentWithoutAStackIsNotOneOfNoThreads) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.moments = {{4'240'000}};
+  for (Thread& thread : snapshot.threads) {
+    thread.moment = 1;
+    thread.skipped = "the system refused its registers (error 5)";
+  }
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("\none moment of which no thread has a stack; threads stood still for 4.2 ms\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Text, WhatWasLeftOutIsSaidFirst) {
   const std::string text =
       text_of(representative_snapshot(), {.filter = {.managed_only = true, .depth = 1}});

@@ -133,6 +133,21 @@ TEST_F(FreezeWatchTest, AThreadThatIsNotSuspendedYetIsLeftAlone) {
   EXPECT_EQ(look(last_ms_ + kPeriodMs), 1);
 }
 
+// mixwalk.exe was ended around its ResumeThread.
+TEST_F(FreezeWatchTest, WhatAnEarlierWatchHasTakenIsTakenAgainIfTheThreadIsSuspended) {
+  threads_.counts = {{7, 1}, {8, 0}};
+  write(3, {7, 1, FreezeState::taking});
+  write(4, {8, 1, FreezeState::taking});
+  look(0);
+  EXPECT_EQ(look(2 * kLimitMs), 0) << "this watch has taken it itself";
+  watch_->set_inherited();
+  look(last_ms_ + kPeriodMs);
+  EXPECT_EQ(look(last_ms_ + 2 * kLimitMs), 1);
+  EXPECT_THAT(threads_.resumed, ElementsAre(7));
+  EXPECT_EQ(state(3), FreezeState::given_back);
+  EXPECT_EQ(state(4), FreezeState::taking);
+}
+
 TEST_F(FreezeWatchTest, WithPatchedCallsAThreadIsResumedAgainAndAgain) {
   const auto resumed = [&](std::uint32_t times) {
     int resumes = 0;

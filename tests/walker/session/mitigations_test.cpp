@@ -91,7 +91,7 @@ TEST(Mitigations, ThatTheUserShouldKnow) {
     ASSERT_EQ(effects.size(), 1u) << one.says;
     EXPECT_FALSE(effects[0].refuses);
     EXPECT_NE(std::string(effects[0].found).find(one.says), std::string::npos) << effects[0].found;
-    EXPECT_STRNE(effects[0].advice, "");
+    EXPECT_NE(effects[0].advice, "");
   }
 }
 

@@ -95,10 +95,12 @@ TEST_F(PatchedCalls, AStubThatCannotBeReadIsNotPatched) {
 
 TEST(PatchedCallsText, OneImageAndSeveral) {
   EXPECT_EQ(patched_calls_text(std::vector<PatchedCall>{{"NtResumeThread", "C:\\w.dll"}}),
-            "NtResumeThread leads to C:\\w.dll");
+            "other software has patched system calls of the process: NtResumeThread leads to C:\\w.dll");
   EXPECT_EQ(patched_calls_text(std::vector<PatchedCall>{
                 {"A", "C:\\w.dll"}, {"B", ""}, {"C", "C:\\w.dll"}, {"D", "C:\\w.dll"}}),
-            "A, C and D lead to C:\\w.dll; B leads to unknown code");
+            "other software has patched system calls of the process: A, C and D lead to C:\\w.dll; B leads to unknown "
+            "code");
+  EXPECT_EQ(patched_calls_text({}), "other software has patched system calls of the process");
 }
 
 }  // namespace

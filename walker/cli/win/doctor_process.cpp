@@ -53,7 +53,7 @@ DoctorLine system_calls(std::uint32_t process_id) {
   if (patched->empty()) return {.check = "system calls", .found = "none that freezing a thread needs is patched"};
   return {.state = State::note,
           .check = "system calls",
-          .found = "other software has patched them: " + patched_calls_text(*patched),
+          .found = patched_calls_text(*patched),
           .advice = "dump reads this process from outside; record may stop a thread for 200 ms if that software waits "
                     "for the thread"};
 }
@@ -112,10 +112,12 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();
+  const DumpRequest request = sampling_request({});
+  watch_freezes_of(*session, request.deadline_ms);
   DurationHistogram frozen;
   const ULONGLONG end = GetTickCount64() + kTrialMs;
   while (true) {
-    auto snapshot = session->dump(sampling_request({}));
+    auto snapshot = session->dump(request);
     if (!snapshot) return snapshot;
     ++trial.dumps;
     for (const Thread& thread : snapshot->threads) {

@@ -8,7 +8,6 @@
 #include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/visit.h"
 #include "walker/session/win/patched_calls_of.h"
-#include "walker/session/win/processes.h"
 
 namespace mixwalk {
 
@@ -25,10 +24,14 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   DumpRequest request = sampling_request(command_.visit.sampling);
   // The request has only ids. If names are given, all threads are dumped, and those with the names are kept.
   if (!command_.visit.sampling.threads.names.empty()) request.thread_ids.clear();
+  if (auto failure = session_->greet()) {
+    session_.reset();
+    return std::move(*failure);
+  }
+  watch_freezes_of(*session_, request.deadline_ms);
   auto snapshot = session_->dump(request);
   if (const auto patched = session_->patched_calls(); !patched.empty()) {
-    spdlog::info("other software has patched system calls of the process: {}; {} threads were resumed from here",
-                 patched_calls_text(patched), session_->given_back());
+    spdlog::info("{}; {} threads were resumed from here", patched_calls_text(patched), session_->given_back());
   }
   if (!snapshot) {
     session_.reset();
@@ -45,15 +48,13 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
 // While a thread is frozen from inside, patched system calls may make every thread of mixwalk.dll wait for it. From
 // outside nothing can. Returns nothing if no call is patched, or if managed frames would be missing.
 std::optional<Snapshot> DumpSource::outside_patches() {
-  const auto* id = std::get_if<ById>(&command_.visit.target);
-  const auto* name = std::get_if<ByName>(&command_.visit.target);
-  if (id == nullptr && name == nullptr) return std::nullopt;
-  const auto target = id != nullptr ? find_target(id->id) : find_target(name->name);
-  if (!target) return std::nullopt;
-  const auto patched = patched_calls_of(target->id);
+  if (std::holds_alternative<ByStart>(command_.visit.target)) return std::nullopt;
+  const auto id = process_of(command_.visit.target);
+  if (!id) return std::nullopt;
+  const auto patched = patched_calls_of(*id);
   if (!patched) spdlog::info(patched.failure().message);
   if (!patched || patched->empty()) return std::nullopt;
-  const std::string reason = "other software has patched system calls of the process: " + patched_calls_text(*patched);
+  const std::string reason = patched_calls_text(*patched);
   spdlog::info("{}; looking from outside", reason);
   auto outside = dump_outside(command_);
   if (!outside || !outside->unasked.empty()) return std::nullopt;

@@ -124,9 +124,11 @@ ExitCode RecordingRun::run() {
                               .type = command_.type,
                               .every = command_.every,
                               .budget = command_.budget};
+  if (const auto failure = session_.greet()) return report(*failure);
+  watch_freezes_of(session_, request.sampling.deadline_ms);
   if (const auto failure = session_.begin_record(request)) return report(*failure);
   if (const auto patched = session_.patched_calls(); !patched.empty()) {
-    spdlog::info("other software has patched system calls of the process: {}", patched_calls_text(patched));
+    spdlog::info(patched_calls_text(patched));
   }
   begun_ = GetTickCount64();
   const End end = collect();
@@ -148,6 +150,7 @@ RecordingRun::End RecordingRun::collect() {
     // The requested time begins with the recording, which on a busy machine may be seconds after the request.
     const std::uint64_t limit = std::uint64_t{command_.duration_ms} + (has_begun_ ? 0 : command_.visit.timeout_ms);
     const bool over = command_.duration_ms != 0 && now - begun_ >= limit;
+    watch_freezes_of(session_, command_.visit.sampling.deadline_ms);  // if patches were found since
     if (!stopping) harm = harm_by_patches();
     if (!stopping && (over || full_ || harm || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
       stopping = true;
@@ -178,10 +181,10 @@ RecordingRun::End RecordingRun::collect() {
 std::string RecordingRun::stands_by_patches() const {
   const int times = session_.given_back();
   const auto patched = patched_calls_of(session_.target_id());  // there may be more than at the beginning
-  return fmt::format("{} a thread of {} stood still until mixwalk.exe resumed it, because other software has patched "
-                     "system calls of the process ({}); \"dump\" reads such a process from outside",
+  return fmt::format("{} a thread of {} stood still until mixwalk.exe resumed it, because {}; \"dump\" reads such a "
+                     "process from outside",
                      times == 1 ? std::string("once") : fmt::format("{} times", times), process_text(),
-                     patched && !patched->empty() ? patched_calls_text(*patched) : "they are not known");
+                     patched_calls_text(patched ? std::span<const PatchedCall>(*patched) : std::span<const PatchedCall>()));
 }
 
 // Why the recording must end so that the target is not slowed down; nothing if it may go on.

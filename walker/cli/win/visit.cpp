@@ -7,6 +7,7 @@
 
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/unique_handle.h"
+#include "walker/outside/win/suspension_watcher.h"
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/processes.h"
@@ -92,6 +93,14 @@ Outcome<TargetSession> visit(const Visit& visit) {
     }
     Sleep(kTryAgainMs);
   }
+}
+
+void watch_freezes_of(TargetSession& session, std::uint32_t deadline_ms) {
+  if (!session.patched() || !session.watch()->begin_handing()) return;
+  session.watch()->set_deadline(deadline_ms);
+  auto failure = watch_suspensions(module_path(nullptr), session.target_id());
+  if (!failure) failure = watch_freezes(*session.watch());
+  if (failure) spdlog::info(failure->message);
 }
 
 void meet_threads_of(std::uint32_t process_id, UnmatchedThreads& unmatched) {

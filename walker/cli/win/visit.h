@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "walker/cli/options.h"
@@ -11,6 +12,12 @@ namespace mixwalk {
 // process does not have a given thread id, the visit fails and nothing is attached. This does not apply to a program
 // that is recorded from its start, which gets its threads later.
 Outcome<TargetSession> visit(const Visit& visit);
+
+// If other software has patched system calls of the process, this ensures that the threads that mixwalk.dll freezes run
+// again, even if mixwalk.exe is ended meanwhile. Otherwise mixwalk.dll itself does so. To be called before a dump or a
+// recording, after TargetSession::greet(), and again if patches may have been found since. If there is no watcher, -v
+// says why.
+void watch_freezes_of(TargetSession& session, std::uint32_t deadline_ms);
 
 // Passes every thread that the process has now to `unmatched`. The threads' names are those that Windows knows; .NET
 // Framework does not give its threads such names.

@@ -17,6 +17,17 @@ namespace {
 
 constexpr int kDone = 0, kBadCommand = 2;
 
+// The memory that mixwalk.exe shares with its watcher.
+struct WatcherPage {
+  SuspensionLedger suspensions;
+  std::atomic<bool> has_watch{false};
+  HandedWatch watch;  // to be continued, with handles of the watcher
+};
+
+// The watcher, once it runs.
+WatcherPage* page_of_watcher = nullptr;
+UniqueHandle watcher;
+
 UniqueHandle handle_of(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -35,17 +46,25 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   SECURITY_ATTRIBUTES inheritable{
       .nLength = sizeof inheritable, .lpSecurityDescriptor = nullptr, .bInheritHandle = TRUE};
   UniqueHandle section(CreateFileMappingW(INVALID_HANDLE_VALUE, &inheritable, PAGE_READWRITE, 0,
-                                          sizeof(SuspensionLedger), nullptr));
-  void* const view = section ? MapViewOfFile(section.get(), FILE_MAP_WRITE, 0, 0, sizeof(SuspensionLedger)) : nullptr;
+                                          sizeof(WatcherPage), nullptr));
+  void* const view = section ? MapViewOfFile(section.get(), FILE_MAP_WRITE, 0, 0, sizeof(WatcherPage)) : nullptr;
   if (view == nullptr) return failed("memory");
   HANDLE copy = nullptr;
   if (!DuplicateHandle(GetCurrentProcess(), GetCurrentProcess(), GetCurrentProcess(), &copy, SYNCHRONIZE, TRUE, 0)) {
     return failed("handle");
   }
   const UniqueHandle self(copy);
-  auto* const ledger = new (view) SuspensionLedger;
-  ledger->process_id = process_id;
-  HandleList list({self.get(), section.get()});
+  auto* const page = new (view) WatcherPage;
+  page->suspensions.process_id = process_id;
+  // Until the watcher runs, it ends with this process (handle_list.h).
+  const UniqueHandle job(CreateJobObjectW(nullptr, nullptr));
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+  const auto set_limits = [&] {
+    return SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits, sizeof limits) != 0;
+  };
+  if (!job || !set_limits()) return failed("job");
+  HandleList list({self.get(), section.get()}, job.get());
   if (!list.ready()) return failed("handles");
   std::wstring command = L'"' + program + L"\" " + to_utf16(kSuspensionWatcherCommand) + L' ' +
                          to_utf16(handle_text(self.get())) + L' ' + to_utf16(handle_text(section.get()));
@@ -62,9 +81,23 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
     return Failure{ExitCode::internal, "cannot start the watcher: process: " + image_error_text(error, "mixwalk.exe")};
   }
   CloseHandle(created.hThread);
-  CloseHandle(created.hProcess);
-  // The watcher exists and has its handles. From now on the system notifies it when this process ends.
-  record_suspensions_in(ledger);
+  UniqueHandle process(created.hProcess);
+  limits.BasicLimitInformation.LimitFlags = 0;
+  if (!set_limits()) return failed("limits");
+  // The watcher runs and has its handles. From now on the system notifies it when this process ends.
+  watcher = std::move(process);
+  page_of_watcher = page;
+  record_suspensions_in(&page->suspensions);
+  return std::nullopt;
+}
+
+std::optional<Failure> watch_freezes(TargetWatch& watch) {
+  if (page_of_watcher == nullptr) return Failure{ExitCode::internal, "no watcher runs for freezes from inside"};
+  const auto handed = watch.hand_to(watcher.get());
+  if (!handed) return Failure{ExitCode::internal, "the watcher cannot watch freezes from inside: " + last_error()};
+  page_of_watcher->has_watch = false;
+  page_of_watcher->watch = *handed;
+  page_of_watcher->has_watch = true;
   return std::nullopt;
 }
 
@@ -73,9 +106,11 @@ std::optional<int> run_suspension_watcher(const std::vector<std::string>& argume
   if (arguments.size() != 3) return kBadCommand;
   const UniqueHandle process = handle_of(arguments[1]), section = handle_of(arguments[2]);
   if (!process || !section) return kBadCommand;
-  const void* const view = MapViewOfFile(section.get(), FILE_MAP_READ, 0, 0, sizeof(SuspensionLedger));
+  const void* const view = MapViewOfFile(section.get(), FILE_MAP_READ, 0, 0, sizeof(WatcherPage));
   if (view == nullptr || WaitForSingleObject(process.get(), INFINITE) != WAIT_OBJECT_0) return kBadCommand;
-  resume_all(*static_cast<const SuspensionLedger*>(view));
+  const auto& page = *static_cast<const WatcherPage*>(view);
+  resume_all(page.suspensions);
+  if (page.has_watch) TargetWatch::take_over(page.watch);
   return kDone;
 }
 

@@ -84,7 +84,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   if (!questions.read || !answers.read) return failed("pipe");
   std::vector<HANDLE> handles{questions.read.get(), answers.write.get()};
   if (inherited != nullptr) handles.push_back(inherited);
-  HandleList list(std::move(handles));
+  HandleList list(std::move(handles), worker->job_.get());
   if (!list.ready()) return failed("handles");
   std::wstring command = L'"' + program + L"\" " + to_utf16(kClrWorkerCommand) + L' ' +
                          to_utf16(handle_text(questions.read.get())) + L' ' +
@@ -93,7 +93,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();
   PROCESS_INFORMATION created{};
-  // The worker is created suspended, and runs once it is in the job. It has its own process group, since Ctrl-C is for
+  // The worker is created suspended, and runs only in the job. It has its own process group, since Ctrl-C is for
   // mixwalk.exe. It has no console, for which the system would start another program.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT,
@@ -106,7 +106,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   worker->id_ = created.dwProcessId;
   worker->questions_ = std::move(questions.write);
   worker->answers_ = std::move(answers.read);
-  if (!AssignProcessToJobObject(worker->job_.get(), worker->process_.get())) {
+  if (!list.with_job() && !AssignProcessToJobObject(worker->job_.get(), worker->process_.get())) {
     const Failure failure = failed("job");
     worker->end("not started");
     return failure;

@@ -12,7 +12,6 @@
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/environment.h"
-#include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 #include "walker/session/windows_arguments.h"
@@ -73,10 +72,7 @@ Failure TargetSession::failure_of(IoResult result) const {
 
 // From here on the target is watched, and may freeze threads.
 std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
-  // Security software patches a process at its start, and nothing was frozen yet. If the calls cannot be checked, they
-  // count as those of the system.
-  if (auto patched = patched_calls_of(target_.id)) patched_calls_ = std::move(*patched);
-  auto watch = TargetWatch::begin(target_, hello.agent_thread, !patched_calls_.empty());
+  auto watch = TargetWatch::begin(target_, hello.agent_thread);
   if (!watch) {
     // A process that is ending may have lost all of its threads before its handle is signaled. Then no watch can begin,
     // and this is not the failure to report.
@@ -155,7 +151,7 @@ Outcome<TargetSession> TargetSession::start(const std::vector<std::string>& argu
   return session;
 }
 
-Outcome<Hello> TargetSession::greet(const Deadline& deadline) {
+Outcome<Hello> TargetSession::receive_hello(const Deadline& deadline) {
   pipe_.watch(target_.process.get());
   IoResult result = pipe_.accept(deadline);
   std::optional<Message> message;
@@ -203,7 +199,7 @@ Outcome<Snapshot> TargetSession::dump(const DumpRequest& request) {
 
 std::optional<Failure> TargetSession::ensure_greeted(const Deadline& deadline) {
   if (hello_) return std::nullopt;
-  auto hello = greet(deadline);
+  auto hello = receive_hello(deadline);
   if (hello) {
     hello_ = std::move(*hello);
     return std::nullopt;

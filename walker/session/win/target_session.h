@@ -31,6 +31,8 @@ class TargetSession {
 
   // Sets the time-out for all further answers.
   void set_timeout(std::uint32_t milliseconds) noexcept { timeout_ms_ = milliseconds; }
+  // Waits until mixwalk.dll has sent its first message. dump() and begin_record() do so, too.
+  std::optional<Failure> greet() { return ensure_greeted(Deadline(timeout_ms_)); }
   // May be called several times.
   Outcome<Snapshot> dump(const DumpRequest& request);
   // Begins a recording. After that, next() is to be called until it returns `done`.
@@ -56,16 +58,20 @@ class TargetSession {
   // LedgerPage::unjudged_events.
   std::uint64_t unjudged_events() const noexcept { return watch_ ? watch_->unjudged_events() : 0; }
   // The system calls of the target that were patched when mixwalk.dll sent its first message. Empty before that.
-  std::span<const PatchedCall> patched_calls() const noexcept { return patched_calls_; }
+  std::span<const PatchedCall> patched_calls() const noexcept {
+    return watch_ ? watch_->patched_calls() : std::span<const PatchedCall>();
+  }
   // Whether system calls of the target are patched, also if this was found later.
   bool patched() const noexcept { return watch_ && watch_->patched(); }
+  // Null before mixwalk.dll's first message.
+  TargetWatch* watch() const noexcept { return watch_.get(); }
   // How many suspensions that mixwalk.dll had left behind were undone by this process.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:
   TargetSession(SessionPipe pipe, AttachTarget target, std::uint32_t timeout_ms)
       : target_(std::move(target)), pipe_(std::move(pipe)), timeout_ms_(timeout_ms) {}
-  Outcome<Hello> greet(const Deadline& deadline);
+  Outcome<Hello> receive_hello(const Deadline& deadline);
   std::optional<Failure> ensure_greeted(const Deadline& deadline);
   std::optional<Failure> share_ledger(const Hello& hello, const Deadline& deadline);
   Failure failure_of(IoResult result) const;
@@ -79,7 +85,6 @@ class TargetSession {
   std::uint32_t timeout_ms_;
   bool started_ = false;  // whether we started the process
   bool greeted_ = false;  // whether mixwalk.dll has sent a message
-  std::vector<PatchedCall> patched_calls_;
   std::optional<Hello> hello_;  // its first message, if the visit can go on
 };
 

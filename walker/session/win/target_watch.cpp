@@ -27,8 +27,8 @@ constexpr std::uint64_t kLookAtTheEndNs = 2'000'000;  // mixwalk.exe waits for t
 // The following times are counted by FreezeWatch::watched_ms().
 // How long a process that lost our threads may take to end.
 constexpr std::uint64_t kEndingMs = 5'000;
-// How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
-constexpr std::uint64_t kLeavingMs = 500;
+// The same as kLeavingMs if nobody waits for this process. The agent may wait for long between two freezes.
+constexpr std::uint64_t kLeavingAloneMs = 30'000;
 
 // Returns null if the thread belongs to another process (the target may name any thread of this machine), or if the
 // access is denied. The check uses a handle with a harmless right. While that handle is held, the system gives the id
@@ -78,16 +78,16 @@ class ProcessThreads final : public ThreadResumer {
   UniqueHandle thread_;  // the thread that was opened last
 };
 
-UniqueHandle duplicate(HANDLE handle) {
+// A handle for waiting, as it is valid in the process `into`; null if there is none.
+HANDLE duplicate(HANDLE handle, HANDLE into) {
   HANDLE copy = nullptr;
-  DuplicateHandle(GetCurrentProcess(), handle, GetCurrentProcess(), &copy, SYNCHRONIZE, FALSE, 0);
-  return UniqueHandle(copy);
+  DuplicateHandle(GetCurrentProcess(), handle, into, &copy, SYNCHRONIZE, FALSE, 0);
+  return copy;
 }
 
 }  // namespace
 
-Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& target, std::uint32_t agent_thread,
-                                                         bool patched) {
+Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& target, std::uint32_t agent_thread) {
   auto ledger = SharedLedger::create();
   if (!ledger) {
     return Failure{ExitCode::internal, "cannot make shared memory: " + last_error()};
@@ -105,8 +105,11 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
   }
   watch->process_id_ = target.id;
   watch->agent_thread_ = agent_thread;
-  if (patched) watch->expect_patches();
-  watch->process_ = duplicate(target.process.get());
+  // Security software patches a process at its start, and nothing was frozen yet. If the calls cannot be checked, they
+  // count as those of the system.
+  if (auto calls = patched_calls_of(target.id)) watch->patched_calls_ = std::move(*calls);
+  if (!watch->patched_calls_.empty()) watch->expect_patches();
+  watch->process_ = UniqueHandle(duplicate(target.process.get(), GetCurrentProcess()));
   watch->dll_thread_ended_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   watch->stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!watch->process_ || !watch->dll_thread_ended_ || !watch->stop_) {
@@ -127,6 +130,36 @@ TargetWatch::~TargetWatch() {
   if (!thread_.joinable()) return;
   SetEvent(stop_.get());
   thread_.join();
+}
+
+std::optional<HandedWatch> TargetWatch::hand_to(HANDLE process) {
+  const auto ledger = ledger_.give_to(process);
+  const HandedWatch handed{.ledger = ledger.value_or(nullptr),
+                           .process = duplicate(process_.get(), process),
+                           .agent = duplicate(agent_.get(), process),
+                           .process_id = process_id_,
+                           .agent_thread = agent_thread_,
+                           .deadline_ms = deadline_ms_};
+  if (!handed.ledger || !handed.process || !handed.agent) return std::nullopt;
+  return handed;
+}
+
+// The target's system calls are patched, since only such a target needs this.
+void TargetWatch::take_over(const HandedWatch& handed) {
+  auto ledger = SharedLedger::open(handed.ledger);
+  if (!ledger) return;
+  TargetWatch watch(std::move(*ledger));
+  watch.process_ = UniqueHandle(handed.process);
+  watch.agent_ = UniqueHandle(handed.agent);
+  watch.process_id_ = handed.process_id;
+  watch.agent_thread_ = handed.agent_thread;
+  watch.deadline_ms_ = handed.deadline_ms;
+  watch.leaving_ms_ = kLeavingAloneMs;
+  watch.freezes_.set_inherited();
+  watch.expect_patches();
+  watch.dll_thread_ended_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  watch.stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, TRUE, nullptr));
+  if (watch.dll_thread_ended_ && watch.stop_) watch.run();
 }
 
 void TargetWatch::expect_patches() noexcept {
@@ -161,8 +194,8 @@ void TargetWatch::run() {
     if (stopping && !stopped_at) stopped_at = now;
     if (ended && now - *ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());
     // If the agent does not end, it has nothing suspended any more after this time.
-    if (stopping && (ended || now - *stopped_at >= kLeavingMs) && !freezes_.any()) return;
-    if (stopping && now - *stopped_at >= kLeavingMs + limit_ms + FreezeWatch::kLastResortMs) return;
+    if (stopping && (ended || now - *stopped_at >= leaving_ms_) && !freezes_.any()) return;
+    if (stopping && now - *stopped_at >= leaving_ms_ + limit_ms + FreezeWatch::kLastResortMs) return;
   }
 }
 

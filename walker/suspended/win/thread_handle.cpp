@@ -33,6 +33,15 @@ bool ThreadHandle::read_registers(Registers& registers) const noexcept {
   return true;
 }
 
+DWORD ThreadHandle::refusal() const noexcept {
+  CONTEXT context;
+  context.ContextFlags = CONTEXT_CONTROL;
+  if (GetThreadContext(handle_.get(), &context)) return 0;
+  const DWORD error = GetLastError();
+  DWORD code = 0;
+  return GetExitCodeThread(handle_.get(), &code) && code == STILL_ACTIVE ? error : 0;
+}
+
 StackLimits ThreadHandle::stack_limits() const noexcept {
   // NT_TIB is the beginning of the TEB. The copy is guarded, because the TEB of a thread that ended meanwhile may no
   // longer exist.

@@ -10,7 +10,8 @@
 
 namespace mixwalk {
 
-// A thread of this process, opened to be suspended and read. open() is not frozen-safe, all other functions are.
+// A thread of this process, opened to be suspended and read. open() and refusal() are not frozen-safe, all other
+// functions are.
 class ThreadHandle {
  public:
   // Returns false if the thread has ended, or this process may not open it. If the thread is open already, this does
@@ -22,6 +23,9 @@ class ThreadHandle {
   // To be called only while the thread is suspended. Waits until the thread has really stopped.
   bool read_registers(Registers& registers) const noexcept;
   StackLimits stack_limits() const noexcept;
+  // Asks for the registers of the thread while it runs. Returns the error with which the system refuses them, or 0 if
+  // it gives them, or if the thread has ended.
+  DWORD refusal() const noexcept;
 
  private:
   UniqueHandle handle_;

@@ -7,12 +7,11 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "tests/walker/suspended/win/resume_hook.h"
 #include "unmanaged/win/plain_memory.h"
 #include "walker/suspended/group_capture.h"
 #include "walker/suspended/win/supervisor.h"
@@ -23,12 +22,8 @@ namespace {
 
 constexpr DWORD kDeadlineMs = 500;
 
-int g_resumes = 0;
-std::function<void()> g_before_resume;  // called once
-
 DWORD WINAPI watched_resume(HANDLE thread) {
-  ++g_resumes;
-  if (g_before_resume) std::exchange(g_before_resume, nullptr)();
+  note_resume();
   return ResumeThread(thread);
 }
 
@@ -37,8 +32,7 @@ class GroupFreezeTest : public ::testing::Test {
   static constexpr std::size_t kThreads = 3;
 
   GroupFreezeTest() : supervisor_(ledger_, kDeadlineMs, &watched_resume) {
-    g_resumes = 0;
-    g_before_resume = nullptr;
+    forget_resumes();
     stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     group().clear();
     for (std::size_t i = 0; i < kThreads; ++i) {

@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <thread>
-#include <utility>
 
 #include "tests/support/win/coarse_clock.h"
+#include "tests/walker/suspended/win/resume_hook.h"
 #include "walker/base/win/precise_wait.h"
 #include "walker/suspended/win/windows_thread.h"
 
@@ -25,12 +24,11 @@ constexpr DWORD kForEverMs = 10'000, kPeriodMs = 10;
 Supervisor* g_supervisor = nullptr;
 bool g_overdue_before_resume = false;
 std::uint64_t g_last_frozen_before_resume = 0;
-int g_resumes = 0;
-std::function<void()> g_before_resume;  // called once
+std::uint64_t g_last_wait_ends_ns = 0;  // CoarseClock, of the supervisor before it resumes
 
 DWORD WINAPI watched_resume(HANDLE thread) {
-  ++g_resumes;
-  if (g_before_resume) std::exchange(g_before_resume, nullptr)();
+  g_last_wait_ends_ns = CoarseClock::last_wait_ends_ns();
+  note_resume();
   g_overdue_before_resume = g_supervisor->overdue();
   g_last_frozen_before_resume = g_supervisor->last_frozen_ticks();
   return ResumeThread(thread);
@@ -46,8 +44,7 @@ class SupervisorTest : public ::testing::Test {
  protected:
   SupervisorTest() : supervisor_(ledger_, kDeadlineMs, &watched_resume) {
     g_supervisor = &supervisor_;
-    g_resumes = 0;
-    g_before_resume = nullptr;
+    forget_resumes();
     stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     runs_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     thread_ = UniqueHandle(CreateThread(nullptr, 0, &wait, this, 0, &id_));
@@ -509,20 +506,26 @@ TEST_F(SupervisorTest, ALateSupervisorIsWaitedFor) {
 }
 
 // The supervisor with its own thread.
+//
+// Folklore: a thread that has just been created holds the loader lock for a moment. Situation: the test suspends the
+// sleeper in that moment and ends it at last, so nobody releases the lock. Real case: the supervisor's thread waited
+// for the lock at its end, and the test waited for that thread, for ever (Wine 10, beside a busy program: 4 times in 49
+// runs). Remedy: the sleeper is frozen only when it runs.
 class SupervisorThreadTest : public ::testing::Test {
  protected:
   explicit SupervisorThreadTest(DWORD deadline_ms = kDeadlineMs)
       : supervisor_(ledger_, deadline_ms, &watched_resume), started_(supervisor_.start()) {
     g_supervisor = &supervisor_;
-    g_resumes = 0;
-    g_before_resume = nullptr;
+    forget_resumes();
     thread_ = UniqueHandle(OpenThread(THREAD_SUSPEND_RESUME | THREAD_TERMINATE, FALSE, supervisor_.thread_id()));
-    sleeper_ = UniqueHandle(CreateThread(nullptr, 0, &sleep, nullptr, CREATE_SUSPENDED, &sleeper_id_));
-    ResumeThread(sleeper_.get());
+    runs_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    sleeper_ = UniqueHandle(CreateThread(nullptr, 0, &sleep, runs_.get(), 0, &sleeper_id_));
+    WaitForSingleObject(runs_.get(), INFINITE);
   }
   ~SupervisorThreadTest() override { TerminateThread(sleeper_.get(), 0); }
 
-  static DWORD WINAPI sleep(void*) {
+  static DWORD WINAPI sleep(void* runs) {
+    SetEvent(runs);
     Sleep(INFINITE);
     return 0;
   }
@@ -544,7 +547,7 @@ class SupervisorThreadTest : public ::testing::Test {
   LedgerPage ledger_{};
   Supervisor supervisor_;
   bool started_;
-  UniqueHandle thread_, sleeper_;
+  UniqueHandle thread_, runs_, sleeper_;
   DWORD sleeper_id_ = 0;
 };
 
@@ -593,15 +596,23 @@ TEST_F(SupervisorThreadTest, AStoppedSupervisorIsReplacedIfItsResumeIsMissing) {
   }
 }
 
-// The deadline is one of milliseconds, not of the system's ticks. A quarter of the freezes must end in time, because a
-// busy machine may delay any of them. (With looks at the ticks, a freeze that begins behind a tick takes 62.5 ms.)
-TEST_F(SupervisorThreadTest, TheDeadlineHoldsWhereTheClockTicks) {
-  ASSERT_TRUE(started_);
+struct WithCoarseClock {
   const CoarseClock coarse;
+};
+// The clock is there before the supervisor's thread.
+class TickingSupervisorThreadTest : WithCoarseClock, public SupervisorThreadTest {};
+
+// The deadline is one of milliseconds, not of the system's ticks. The supervisor's last wait in a freeze must end with
+// the deadline, and not with the tick before it (46.9 ms) or behind it (62.5 ms). When the supervisor comes back from
+// that wait is not judged. On a busy machine it may come back from an earlier wait only after the deadline, so a
+// quarter of the freezes is enough.
+TEST_F(TickingSupervisorThreadTest, TheDeadlineHoldsWhereTheClockTicks) {
+  ASSERT_TRUE(started_);
   const TickClock clock;
   constexpr std::uint64_t kDeadlineNs = std::uint64_t{kDeadlineMs} * 1'000'000;
   constexpr int kFreezes = 40;
   int in_time = 0;
+  CoarseClock::record_waits(supervisor_.thread_id());
   for (int i = 0; i < kFreezes; ++i) {
     CoarseClock::wait_for_tick();
     const std::uint64_t begun = clock.now_ns();
@@ -609,10 +620,10 @@ TEST_F(SupervisorThreadTest, TheDeadlineHoldsWhereTheClockTicks) {
     while (!supervisor_.overdue()) SwitchToThread();
     const std::uint64_t frozen = clock.in_ns(supervisor_.last_frozen_ticks()) - begun;
     EXPECT_GE(frozen, kDeadlineNs);
-    in_time += frozen <= kDeadlineNs + 5'000'000;
     supervisor_.end();
+    in_time += g_last_wait_ends_ns >= begun + kDeadlineNs && g_last_wait_ends_ns <= begun + kDeadlineNs + 5'000'000;
   }
-  std::printf("%d of %d freezes ended within 5 ms of their deadline\n", in_time, kFreezes);
+  std::printf("in %d of %d freezes the last wait ended with the deadline\n", in_time, kFreezes);
   EXPECT_GE(in_time, kFreezes / 4);
 }
 
@@ -622,7 +633,7 @@ TEST(PreciseWait, ALimitHoldsWhereTheClockTicks) {
   const UniqueHandle never(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   PreciseWait wait;
   for (const DWORD limit_ms : {1, 20}) {
-    std::uint64_t shortest = ~std::uint64_t{0}, shortest_plain = shortest;
+    std::uint64_t shortest = ~std::uint64_t{0}, longest_plain = 0;
     for (int i = 0; i < 10; ++i) {
       CoarseClock::wait_for_tick();
       const std::uint64_t begun = clock.now_ns();
@@ -631,10 +642,10 @@ TEST(PreciseWait, ALimitHoldsWhereTheClockTicks) {
       CoarseClock::wait_for_tick();
       const std::uint64_t begun_plain = clock.now_ns();
       WaitForSingleObject(never.get(), limit_ms);
-      shortest_plain = std::min(shortest_plain, clock.now_ns() - begun_plain);
+      longest_plain = std::max(longest_plain, clock.now_ns() - begun_plain);
     }
     EXPECT_LE(shortest, (limit_ms + 4) * 1'000'000u);
-    EXPECT_GE(shortest_plain, 10'000'000u) << "the clock of this test does not tick";
+    EXPECT_GE(longest_plain, 10'000'000u) << "the clock of this test does not tick";
   }
 }
 
