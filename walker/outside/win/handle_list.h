@@ -18,8 +18,8 @@ inline std::string handle_text(HANDLE handle) {
   return text;
 }
 
-// The handles that a process inherits: only these, even if others are inheritable. The process is in the job from its
-// creation, if the system can do that (Windows 10).
+// The handles that a process inherits: only these, even if others are inheritable. The process is in `job`, if that is
+// not null, from its creation, if the system can do that (Windows 10).
 //
 // Folklore: CreateProcess creates a process that is suspended, and resumes it as its last step. Situation: mixwalk.exe
 // is ended before that step, or before it has put the process into a job. Real case: a suspended process was left for
@@ -27,7 +27,7 @@ inline std::string handle_text(HANDLE handle) {
 // ends. Test: Killed.TheProcessesThatItHasStartedEndToo.
 class HandleList {
  public:
-  HandleList(std::vector<HANDLE> handles, HANDLE job) : handles_(std::move(handles)), job_(job) {
+  explicit HandleList(std::vector<HANDLE> handles, HANDLE job = nullptr) : handles_(std::move(handles)), job_(job) {
     SIZE_T bytes = 0;
     InitializeProcThreadAttributeList(nullptr, 2, 0, &bytes);
     memory_.resize(bytes);
@@ -35,8 +35,8 @@ class HandleList {
     ready_ = initialized_ &&
              UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(),
                                        handles_.size() * sizeof(HANDLE), nullptr, nullptr);
-    with_job_ = ready_ && UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job_, sizeof job_,
-                                                    nullptr, nullptr);
+    with_job_ = ready_ && job != nullptr &&
+                UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job_, sizeof job_, nullptr, nullptr);
   }
   ~HandleList() {
     if (initialized_) DeleteProcThreadAttributeList(get());
