@@ -29,6 +29,9 @@ struct Sighting {
   std::uint32_t dump = 0;    // index into the dumps that were compared
   std::uint32_t thread = 0;  // index into that dump's Snapshot::threads
   Wait wait;
+  // Whether the thread has certainly gone on since the dump directly before, which contains it: it has another stack, or
+  // it has run.
+  bool went_on = false;
 
   bool operator==(const Sighting&) const = default;
 };
@@ -52,5 +55,10 @@ struct ThreadHistory {
   const Sighting& last() const { return sightings.back(); }
   bool operator==(const ThreadHistory&) const = default;
 };
+
+// Whether the thread sleeps in its last dump. A sleep ends by itself.
+inline bool sleeps(const ThreadHistory& thread) {
+  return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
+}
 
 }  // namespace mixwalk

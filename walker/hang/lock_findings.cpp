@@ -41,11 +41,6 @@ std::string constructor_words(const Thread& thread) {
 // Whether a thread that others wait for makes progress.
 enum class Progress { no, yes, unclear };
 
-// Whether the thread sleeps. A sleep ends by itself.
-bool sleeps(const ThreadHistory& thread) {
-  return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
-}
-
 // Whether the thread has not moved since an earlier dump and has not run, although it is not known what it does.
 bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
   return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
@@ -122,12 +117,11 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
 }
 
 // The words for a lock whose waiters are not stuck.
-std::string_view contended_words(const ThreadHistory& holder, Progress holder_progress, bool changed_owner) {
-  if (sleeps(holder)) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
+std::string_view contended_words(const ThreadHistory* holder, Progress holder_progress, bool changed_owner) {
+  if (holder != nullptr && sleeps(*holder)) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
   if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
   if (changed_owner) {
-    return "The lock has passed from one thread to another since the previous dump. It is contended, and no thread is "
-           "stuck.";
+    return "The lock has passed from one thread to another. It is contended, and no thread is stuck.";
   }
   return "No thread is known to have waited for it since the previous dump, or to be stuck.";
 }
@@ -187,7 +181,6 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (contended) out.details.emplace_back(contended_words(history, holder, changed_owner));
     if (unclear) out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
@@ -196,6 +189,12 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   } else {
     out.title = waiters + verb + " for " + lock_words(lock);
     if (lock.address != 0) out.title += "; it is not known which thread holds it";
+  }
+  if (contended) {
+    const bool passes = changed_owner || (!known && std::ranges::any_of(chain.waiters, [&](std::uint32_t place) {
+                          return process.progressing.contains(process.by_place[place]);
+                        }));
+    out.details.emplace_back(contended_words(known ? &process.history(chain.holder) : nullptr, holder, passes));
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
     out.threads.push_back(waiter(process, *link));
@@ -299,6 +298,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 
 void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
+  for (const std::uint32_t place : wait_in_turn(process)) process.mark_progressing(process.by_place[place]);
   const auto [links, chains] = lock_graph(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);

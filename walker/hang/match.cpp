@@ -185,7 +185,8 @@ class Matcher {
   std::optional<std::uint64_t> cpu(const Sighting& a, const Sighting& b) const { return cpu_between(dumps_, a, b); }
 
   void judge(ThreadHistory& history) const {
-    const std::vector<Sighting>& seen = history.sightings;
+    std::vector<Sighting>& seen = history.sightings;
+    for (std::size_t i = 1; i < seen.size(); ++i) seen[i].went_on = went_on(seen[i - 1], seen[i]);
     history.since = seen.back().dump;
     if (seen.size() > 1) {
       const Sighting& before = seen[seen.size() - 2];
@@ -209,6 +210,12 @@ class Matcher {
       history.milliseconds = time_between(dumps_, seen[begin], seen.back());
     }
     history.verdict = verdict(history, from);
+  }
+
+  bool went_on(const Sighting& a, const Sighting& b) const {
+    if (!adjacent(a, b)) return false;
+    const Likeness likeness = compare(a, b);
+    return likeness == Likeness::other || (likeness == Likeness::same && cpu(a, b).value_or(0) >= kNoCpu);
   }
 
   // The system may charge a clock tick between two dumps to a thread that did not run. A thread that got processor

@@ -9,15 +9,18 @@
 namespace mixwalk {
 
 ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
-                                 std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
+                                 std::vector<ThreadHistory>& histories, std::uint32_t first_thread,
+                                 std::span<const std::vector<std::vector<std::uint64_t>>> all_functions)
     : dump(own_numbers.back()),
       several(own_numbers.size() > 1),
       dumps(all_dumps),
       numbers(own_numbers),
+      functions(all_functions),
       snapshot(dumps[dump]),
       threads(histories),
       by_place(snapshot.threads.size(), kNoThread) {
   for (std::uint32_t i = first_thread; i < threads.size(); ++i) {
+    own_threads.push_back(i);
     if (threads[i].last().dump == dump) by_place[threads[i].last().thread] = i;
   }
 }

@@ -16,9 +16,10 @@ struct ProcessFindings {
   static constexpr std::uint32_t kNoThread = 0xFFFF'FFFF;
 
   // `numbers`: the process's dumps, as indices into `dumps`. `histories`: the histories of the process's threads begin
-  // at `first_thread`.
+  // at `first_thread`. `functions`: function_ids() of each of `dumps`.
   ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
-                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread);
+                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread,
+                  std::span<const std::vector<std::vector<std::uint64_t>>> functions);
 
   // `place`: index in Snapshot::threads.
   const ThreadHistory& history(std::uint32_t place) const { return threads[by_place[place]]; }
@@ -51,8 +52,10 @@ struct ProcessFindings {
   bool several;  // whether the process has several dumps
   const std::span<const Snapshot> dumps;
   const std::span<const std::uint32_t> numbers;  // the process's dumps, ascending
+  const std::span<const std::vector<std::vector<std::uint64_t>>> functions;  // by dump, thread and frame
   const Snapshot& snapshot;
   std::vector<ThreadHistory>& threads;
+  std::vector<std::uint32_t> own_threads;  // the process's threads of all dumps, as indices into `threads`
   std::vector<std::uint32_t> by_place;  // for each index in snapshot.threads, the index into `threads`
   std::set<std::uint32_t> covered;      // threads that a finding has explained
   std::set<std::uint32_t> progressing;  // threads that mark_progressing() was called for

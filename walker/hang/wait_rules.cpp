@@ -231,6 +231,12 @@ constexpr WaitRule kRules[] = {
 
 std::span<const WaitRule> wait_rules() noexcept { return kRules; }
 
+bool is_lock_wait(std::string_view key) noexcept {
+  constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
+                                         "loader-lock", "heap", "lock-enter", "reader-writer-slim", "reader-writer"};
+  return std::ranges::find(kLocks, key) != std::end(kLocks);
+}
+
 const WaitRule* find_wait_rule(std::string_view key) noexcept {
   const auto found = std::ranges::find(kRules, key, &WaitRule::key);
   return found == std::end(kRules) ? nullptr : found;

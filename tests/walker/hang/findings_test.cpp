@@ -641,6 +641,104 @@ TEST(FindingsTest, AWaiterOfALockThatNobodyHoldsIsNotStuck) {
   EXPECT_EQ(headline(find(dumps(false))), "nothing is stuck");
 }
 
+const std::string kSleep = "M System.Threading.Thread.Sleep(System.Int32)";
+
+// The frames of a thread that asks for a ReaderWriterLockSlim, from the leaf to Orders.Book.Put.
+std::vector<std::string> enters(const std::string& method = "EnterWriteLock()") {
+  return managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)",
+                         "M System.Threading.ReaderWriterLockSlim.WaitOnEvent(System.Threading.EventWaitHandle)",
+                         "M System.Threading.ReaderWriterLockSlim." + method, "M Orders.Book.Put()", "M Orders.Web.Run()"});
+}
+
+// Four threads that ask for a lock whose owner is not known. `frames(dump, thread)`: empty if that dump lacks the thread.
+template <class Frames>
+Findings found_without_owner(std::size_t dumps, Frames frames) {
+  std::vector<Snapshot> made;
+  for (std::size_t i = 0; i < dumps; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    for (std::uint32_t id = 1; id <= 4; ++id) {
+      if (std::vector<std::string> stack = frames(i, id); !stack.empty()) builder.thread(id, stack, "turn").cpu(1);
+    }
+    made.push_back(builder.snapshot());
+  }
+  return find(made);
+}
+
+const std::vector<std::string> kElsewhere = managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Rest()"});
+const std::vector<std::string> kReply = managed_thread({kWait, "orders_native!wait_for_reply",
+                                                        "P orders_native!wait_for_reply", "M Orders.Book.Put()",
+                                                        "M Orders.Web.Run()"});
+
+// Real case: 12 threads that held a ReaderWriterLockSlim for 0.7 s each were "10 threads are stuck".
+TEST(FindingsTest, ALockWithoutAnOwnerThatOneOfItsWaitersGotGoesRound) {
+  const auto found = [](std::vector<std::string> later) {
+    return found_without_owner(2, [&](std::size_t dump, std::uint32_t id) {
+      return dump == 1 && id == 4 ? later : enters();
+    });
+  };
+  EXPECT_EQ(headline(found(enters())), "4 threads are stuck");
+  const Findings turns = found(kElsewhere);
+  EXPECT_EQ(headline(turns), "nothing is stuck");
+  for (const ThreadHistory& thread : turns.threads) EXPECT_NE(thread.verdict, Verdict::stuck);
+  EXPECT_EQ(headline(found({})), "nothing is stuck") << "the thread has had its turn, and has ended";
+}
+
+TEST(FindingsTest, AThreadThatHasLeftAnotherCallProvesNothing) {
+  const auto found = [](std::vector<std::string> earlier) {
+    return found_without_owner(2, [&](std::size_t dump, std::uint32_t id) {
+      return id != 4 ? enters() : dump == 0 ? earlier : kElsewhere;
+    });
+  };
+  EXPECT_EQ(headline(found(enters())), "nothing is stuck");
+  std::vector<std::string> other_method = enters();
+  std::ranges::replace(other_method, "M Orders.Book.Put()", "M Orders.Stock.Put()");
+  EXPECT_EQ(headline(found(other_method)), "3 threads are stuck");
+  EXPECT_EQ(headline(found(managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                           "M Orders.Book.Put()", "M Orders.Web.Run()"}))),
+            "3 threads are stuck");
+  EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Int32)"))), "3 threads are stuck") << "it may have given up";
+  EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Threading.ReaderWriterLockSlim+TimeoutTracker)"))),
+            "nothing is stuck") << "the JIT has made one method of it and of EnterWriteLock";
+}
+
+// The turn was before the last two dumps, and it is chance that the same thread has the lock in both of them.
+TEST(FindingsTest, ALockWithoutAnOwnerThatWentRoundInAnEarlierDumpGoesRound) {
+  const auto found = [](bool turns) {
+    return found_without_owner(3, [&](std::size_t dump, std::uint32_t id) {
+      return id == 4 && (dump != 0 || !turns) ? kReply : enters();
+    });
+  };
+  EXPECT_EQ(headline(found(false)), "4 threads are stuck");
+  // The thread that has got it waits in native code, and the rest wait for it in turn.
+  const Findings turns = found(true);
+  for (const ThreadHistory& thread : turns.threads) {
+    if (thread.os_id != 4) EXPECT_EQ(thread.verdict, Verdict::waiting) << thread.os_id;
+  }
+}
+
+TEST(FindingsTest, AThreadThatMayHoldALockWithoutAnOwnerAndSleepsHoldsNobodyUp) {
+  const auto found = [](const std::string& caller) {
+    return found_without_owner(2, [&](std::size_t, std::uint32_t id) {
+      return id == 4 ? managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Book.Put()", caller})
+                     : enters();
+    });
+  };
+  EXPECT_EQ(headline(found("M Orders.Web.Run()")), "nothing is stuck");
+  EXPECT_EQ(headline(found("M Orders.Other.Run()")), "3 threads are stuck");
+}
+
+// A thread that holds a monitor waits for its turn, so the monitor is held only for a while.
+TEST(FindingsTest, AMonitorOfAThreadThatWaitsInTurnIsContended) {
+  const auto found = [](std::vector<std::string> later) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, enters()).cpu(1).thread(2, i == 0 ? enters() : later).cpu(1);
+      builder.thread(3, managed_thread(kEnter)).cpu(1).thread(4, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {3, 4});
+    }));
+  };
+  EXPECT_EQ(headline(found(enters())), "4 threads are stuck");
+  EXPECT_EQ(kinds(found(kElsewhere)), std::vector<FindingKind>{FindingKind::contended});
+}
+
 TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {
   std::vector<std::string> tries = kEnter;
   tries[2] = "M System.Threading.Monitor.TryEnter(System.Object, System.Int32)";
