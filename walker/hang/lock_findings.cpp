@@ -99,7 +99,10 @@ void add_waiters_behind(const ProcessFindings& process, Finding& finding, const 
     if (!shown.contains(index)) finding.behind.push_back(index);
   }
   std::ranges::sort(finding.behind);
-  if (!finding.behind.empty()) finding.details.push_back(behind_words(finding.behind.size()));
+  if (finding.behind.empty()) return;
+  // The title of a chain counts all threads that wait, and that of a deadlock only those of the circle.
+  finding.details.push_back(chain.end == ChainEnd::cycle ? behind_words(finding.behind.size())
+                                                         : unlisted_words(finding.behind.size(), chain.waiters.size()));
 }
 
 void deadlock(ProcessFindings& process, const LockChain& chain) {
@@ -289,7 +292,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     out.details.emplace_back("It is not known whether the constructor will end, nor whether any thread is stuck.");
   }
   process.put_threads(out, waiters);
-  if (!out.behind.empty()) out.details.push_back(behind_words(out.behind.size()));
+  if (!out.behind.empty()) out.details.push_back(unlisted_words(out.behind.size(), waiters.size()));
   process.add(std::move(out));
   return {waiters.begin(), waiters.end()};
 }

@@ -111,6 +111,17 @@ TEST(FindingsTest, AChainNamesTheHolderFirst) {
   EXPECT_EQ(chain.threads[0].words.find("holds the monitor 0x1f40 (System.Object) and waits in native code"), 0u);
 }
 
+// Real case: "2 threads wait" and "1 more thread waits behind them", where two threads waited.
+TEST(FindingsTest, AThreadThatTheTitleCountsIsNotOneMore) {
+  const Finding chain = find(test::troubled_program()).findings[0];
+  EXPECT_EQ(chain.title, "2 threads wait for what thread 0x200 \"client\" holds");
+  EXPECT_EQ(chain.details[0], "1 of these 2 threads is not listed below.");
+  const Finding deadlock = find(test::deadlocked_program()).findings[0];
+  EXPECT_EQ(deadlock.title, "Deadlock of 2 threads");
+  EXPECT_EQ(deadlock.details[0], "3 more threads wait behind them.");
+  EXPECT_EQ(deadlock.threads.size(), 2u);
+}
+
 TEST(FindingsTest, TheStarvedPoolCountsItsWorkers) {
   const Findings findings = find(test::troubled_program());
   EXPECT_EQ(findings.findings[1].title, "The thread pool is starved: all of its 4 workers are blocked");
