@@ -46,6 +46,12 @@ bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
   return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
 }
 
+// Whether the thread has come back to the wait in which it was before, or has never left it, because it looks again and
+// again whether it may go on.
+bool polls(const ThreadHistory& thread) {
+  return thread.verdict == Verdict::returned && thread.polls_since != thread.last().dump;
+}
+
 Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& thread = process.threads[index];
   if (sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
@@ -56,7 +62,7 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
     case Verdict::waiting:
     case Verdict::idle: return Progress::no;
     case Verdict::unclear: return has_not_run(process, thread) ? Progress::no : Progress::unclear;
-    case Verdict::returned:
+    case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;
     case Verdict::moved:
     case Verdict::appeared:
     case Verdict::gone: break;
@@ -150,7 +156,7 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
       process.mark_progressing(index);
       out.changed_owner = true;
     } else {
-      process.set_stuck_since(waiter, since[place]);
+      if (waiter.since < since[place]) process.set_since(waiter, since[place]);
       ++out.stuck;
     }
   }
@@ -161,6 +167,10 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   const bool known = chain.end == ChainEnd::thread;
   const Progress holder = known ? makes_progress(process, process.by_place[chain.holder]) : Progress::no;
   const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
+  if (known && stuck != 0) {
+    ThreadHistory& history = process.threads[process.by_place[chain.holder]];
+    if (polls(history)) process.set_since(history, history.polls_since);
+  }
   const LockLink& nearest = chain.links.back();
   const Lock& lock = process.snapshot.locks[nearest.lock];
   const bool unclear = holder == Progress::unclear;

@@ -36,9 +36,9 @@ void ProcessFindings::mark_progressing(std::uint32_t index) {
   if (threads[index].verdict == Verdict::stuck) threads[index].verdict = Verdict::waiting;
 }
 
-void ProcessFindings::set_stuck_since(ThreadHistory& history, std::uint32_t since) const {
+void ProcessFindings::set_since(ThreadHistory& history, std::uint32_t since) const {
   const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
-  if (history.since >= since || first == history.sightings.end()) return;
+  if (first == history.sightings.end()) return;
   history.since = since;
   history.cpu = cpu_between(dumps, *first, history.last());
   history.milliseconds = time_between(dumps, *first, history.last());

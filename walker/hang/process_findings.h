@@ -33,9 +33,8 @@ struct ProcessFindings {
   // To be called if the thread waits for something that makes progress, so that it is not stuck. Its verdict says so
   // from then on.
   void mark_progressing(std::uint32_t index);
-  // To be called if the thread has been stuck only from that dump on. Moves ThreadHistory::since there, if that is
-  // later.
-  void set_stuck_since(ThreadHistory& history, std::uint32_t since) const;
+  // Sets ThreadHistory::since, and the times that begin there. `since`: a dump that contains the thread.
+  void set_since(ThreadHistory& history, std::uint32_t since) const;
 
   // `index`: index into `threads`.
   FindingThread part(std::uint32_t index, std::string words) const;

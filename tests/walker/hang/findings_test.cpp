@@ -806,6 +806,52 @@ TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
   EXPECT_EQ(kinds(found(true)), std::vector<FindingKind>{FindingKind::contended});
 }
 
+// Thread 1 holds a monitor and waits at `frames` in all dumps, ten seconds apart, and uses so much processor time between
+// two of them.
+Findings found_with_holder(const std::vector<std::string>& frames, std::uint64_t cpu, std::size_t dumps = 2) {
+  std::vector<Snapshot> made;
+  for (std::size_t i = 0; i < dumps; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread(frames)).cpu(i * cpu);
+    builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
+    made.push_back(builder.snapshot());
+  }
+  return find(made);
+}
+
+// Real case: a thread that held a monitor waited for an interpreter's lock, for 5 ms again and again. After 3 s the
+// monitor's waiter was stuck, and after 10 s "nothing is stuck", since the holder had used 30 ms.
+TEST(FindingsTest, AHolderThatPollsHoldsUpItsWaiters) {
+  for (const std::size_t dumps : {2u, 3u}) {
+    const Findings polls = found_with_holder(kNativeReply, 30, dumps);
+    EXPECT_EQ(headline(polls), "2 threads are stuck");
+    ASSERT_EQ(kinds(polls), std::vector<FindingKind>{FindingKind::chain});
+    EXPECT_EQ(polls.findings[0].since, 0u);
+    EXPECT_EQ(polls.findings[0].details[0], dumps == 2 ? "This has lasted for at least 10 s." : "This has lasted for at least 20 s.");
+    EXPECT_EQ(headline(found_with_holder(kNativeReply, 300, dumps)), "nothing is stuck") << "it does some work";
+  }
+  const std::vector<std::string> sleeps = {"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Run()"};
+  EXPECT_EQ(headline(found_with_holder(sleeps, 30)), "nothing is stuck");
+  EXPECT_EQ(headline(found_with_holder({"orders_native!work", "M Orders.Run()"}, 30)), "nothing is stuck");
+}
+
+TEST(FindingsTest, AThreadThatPollsAndHoldsNothingIsNotStuck) {
+  EXPECT_EQ(headline(find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kNativeReply)).cpu(30 * i);
+  }))), "nothing is stuck");
+}
+
+// Real case: below a monitor, "the holder sleeps, it continues by itself".
+TEST(FindingsTest, AHolderThatSpinsForALockHoldsUpItsWaiters) {
+  const std::vector<std::string> spins = {"ntdll!NtDelayExecution", "coreclr!", kSleep,
+                                          "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                          "M System.Threading.SpinLock.ContinueTryEnter(System.Int32)", "M Orders.Run()"};
+  EXPECT_EQ(headline(found_with_holder(spins, 900)), "2 threads are stuck");
+  std::vector<std::string> sleeps = spins;
+  sleeps.erase(sleeps.begin() + 3, sleeps.begin() + 5);
+  EXPECT_EQ(headline(found_with_holder(sleeps, 900)), "nothing is stuck");
+}
+
 // Expects a headline such as "3 threads are stuck", alone or with the deadlocked threads. The number must be that of
 // the threads that the list calls stuck.
 void expect_headline_counts(const std::string& expected, const Findings& findings) {
