@@ -59,9 +59,4 @@ struct ThreadHistory {
   bool operator==(const ThreadHistory&) const = default;
 };
 
-// Whether the thread sleeps in its last dump. A sleep ends by itself.
-inline bool sleeps(const ThreadHistory& thread) {
-  return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
-}
-
 }  // namespace mixwalk

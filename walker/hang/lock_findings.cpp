@@ -54,7 +54,7 @@ bool polls(const ThreadHistory& thread) {
 
 Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& thread = process.threads[index];
-  if (sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
+  if (process.sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
   switch (thread.verdict) {
     case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
     case Verdict::stuck:
@@ -126,8 +126,8 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
 }
 
 // The words for a lock whose waiters are not stuck.
-std::string_view contended_words(const ThreadHistory* holder, Progress holder_progress, bool changed_owner) {
-  if (holder != nullptr && sleeps(*holder)) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
+std::string_view contended_words(bool sleeps, Progress holder_progress, bool changed_owner) {
+  if (sleeps) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
   if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
   if (changed_owner) {
     return "The lock has passed from one thread to another. It is contended, and no thread is stuck.";
@@ -177,7 +177,8 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   // If the holder is stuck, a thread that has just reached the lock waits for ever as well.
   const bool holder_stuck = known && !changed_owner && process.history(chain.holder).verdict == Verdict::stuck;
   const bool contended = holder == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
-  const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
+  const bool sleeps = known && process.sleeps(process.history(chain.holder));
+  const bool is_worth_it = chain.waiters.size() > 1 || sleeps;
   // If the thread serves a call or is joined, and makes progress, a finding is not worthwhile.
   if (contended && (!is_worth_it || !is_held(lock.kind))) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
@@ -207,7 +208,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     const bool passes = changed_owner || (!known && std::ranges::any_of(chain.waiters, [&](std::uint32_t place) {
                           return process.progressing.contains(process.by_place[place]);
                         }));
-    out.details.emplace_back(contended_words(known ? &process.history(chain.holder) : nullptr, holder, passes));
+    out.details.emplace_back(contended_words(sleeps, holder, passes));
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
     out.threads.push_back(waiter(process, *link));

@@ -128,7 +128,7 @@ std::unordered_set<std::uint64_t> places_that_go_on(const ProcessFindings& proce
   std::unordered_set<std::uint64_t> places;
   for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
     const ThreadHistory& history = process.history(at);
-    if ((!history.last().went_on && !sleeps(history)) || waits_for_turn(history.last().wait)) continue;
+    if ((!history.last().went_on && !process.sleeps(history)) || waits_for_turn(history.last().wait)) continue;
     std::uint64_t number = 0;
     for (const std::uint64_t function : process.functions[process.dump][at] | std::views::reverse) {
       places.insert(number = place_number(number, function));

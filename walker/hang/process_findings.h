@@ -30,6 +30,10 @@ struct ProcessFindings {
   // Whether the thread is not running, by its verdict, or in a single dump by its wait.
   bool does_not_run(const ThreadHistory& history) const;
 
+  // Whether the thread sleeps in its last dump, as a holder of a lock may do. A sleep ends by itself, also below native
+  // code of the program.
+  bool sleeps(const ThreadHistory& history) const;
+
   // To be called if the thread waits for something that makes progress, so that it is not stuck. Its verdict says so
   // from then on.
   void mark_progressing(std::uint32_t index);
