@@ -11,6 +11,7 @@ TEST(Hangs, AnApartmentThatHandlesNoMessages) { expect_hang("apartment", ExitCod
 TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::stuck); }
 TEST(Hangs, ANativeWorkerThatSpins) { expect_hang("spin", ExitCode::ok); }
 TEST(Hangs, AFinalizerThatWaits) { expect_hang("finalizer", ExitCode::stuck); }
+TEST(Hangs, CancellationsThatWaitForEachOther) { expect_hang("cancellation", ExitCode::stuck); }
 TEST(Hangs, AServiceWithoutWork) { expect_hang("idle", ExitCode::ok); }
 
 }  // namespace

@@ -62,7 +62,8 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
   std::size_t ownerless = 0, clockless = 0, skipped = 0;
   for (const ThreadHistory& thread : threads) {
     if (thread.last().dump != dump) continue;
-    ownerless += is_lock_wait(thread.last().wait.rule) && may_be_stuck(thread.verdict) && !in_locks.contains(thread.os_id);
+    const bool for_lock = is_lock_wait(thread.last().wait.rule);
+    ownerless += for_lock && may_be_stuck(thread.verdict) && !in_locks.contains(thread.os_id);
     clockless += thread.verdict == Verdict::stuck && thread.since != dump && !thread.cpu;
     skipped += !last.threads[thread.last().thread].skipped.empty();
   }

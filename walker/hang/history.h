@@ -29,8 +29,8 @@ struct Sighting {
   std::uint32_t dump = 0;    // index into the dumps that were compared
   std::uint32_t thread = 0;  // index into that dump's Snapshot::threads
   Wait wait;
-  // Whether the thread has certainly gone on since the dump directly before, which contains it: it has another stack, or
-  // it has run.
+  // Whether the thread has certainly gone on since the dump directly before, which contains it: it has another stack,
+  // or it has run.
   bool went_on = false;
 
   bool operator==(const Sighting&) const = default;

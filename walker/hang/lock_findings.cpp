@@ -313,6 +313,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : wait_in_turn(process)) process.mark_progressing(process.by_place[place]);
+  for (const std::uint32_t place : sleeping_holders(process)) process.mark_progressing(process.by_place[place]);
   const auto [links, chains] = lock_graph(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);

@@ -51,9 +51,9 @@ bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t 
   return lock->second->is_free() || has_got_it;
 }
 
-// Whether the thread may give up its wait, so that it need not have got the lock when it is past the wait. The method of
-// .NET that the program has called says so. (Enter calls TryEnterSlow or TryEnter with a TimeoutTracker, and the JIT may
-// have made one method of them.)
+// Whether the thread may give up its wait, so that it need not have got the lock when it is past the wait. The method
+// of .NET that the program has called says so. (Enter calls TryEnterSlow or TryEnter with a TimeoutTracker, and the JIT
+// may have made one method of them.)
 bool may_give_up(const Thread& thread, const Wait& wait) {
   const std::vector<Frame>& frames = thread.stack.frames;
   const auto tries = [](const Frame& frame) {
@@ -123,30 +123,35 @@ std::uint64_t place_number(std::uint64_t below, std::uint64_t function) {
   return (below ^ function) * 0x100'0000'01b3 + 1;
 }
 
+// Calls `visit` with the number of each place on the stack of the last dump's thread, from the root on.
+template <class Visit>
+void visit_places(const ProcessFindings& process, std::uint32_t thread, Visit visit) {
+  std::uint64_t number = 0;
+  for (const std::uint64_t function : process.functions[process.dump][thread] | std::views::reverse) {
+    visit(number = place_number(number, function));
+  }
+}
+
 // The places on the stacks of all threads of the last dump that go on or sleep, and wait for no lock.
 std::unordered_set<std::uint64_t> places_that_go_on(const ProcessFindings& process) {
   std::unordered_set<std::uint64_t> places;
   for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
     const ThreadHistory& history = process.history(at);
     if ((!history.last().went_on && !process.sleeps(history)) || waits_for_turn(history.last().wait)) continue;
-    std::uint64_t number = 0;
-    for (const std::uint64_t function : process.functions[process.dump][at] | std::views::reverse) {
-      places.insert(number = place_number(number, function));
-    }
+    visit_places(process, at, [&](std::uint64_t place) { places.insert(place); });
   }
   return places;
 }
 
-// Whether a thread that may hold the lock of the waiter goes on. Such a thread is in the method of the program in which
-// the waiter asks for the lock, below the same callers, but does not wait for it.
-bool holder_may_go_on(const ProcessFindings& process, std::uint32_t waiter,
-                      const std::unordered_set<std::uint64_t>& going_on) {
+// The place in which the waiter asks for its lock: the method of the program, and its callers. A thread that may hold
+// the lock is in this place as well, but does not wait.
+std::optional<std::uint64_t> asking_place(const ProcessFindings& process, std::uint32_t waiter) {
   const std::vector<std::uint64_t>& functions = process.functions[process.dump][waiter];
   const std::uint32_t program = process.history(waiter).last().wait.program;
-  if (program >= functions.size()) return false;
+  if (program >= functions.size()) return std::nullopt;
   std::uint64_t number = 0;
   for (std::size_t i = functions.size(); i-- != program;) number = place_number(number, functions[i]);
-  return going_on.contains(number);
+  return number;
 }
 
 // Whether the lock that the thread waits for has changed its owner from one dump to the next, as far as is known.
@@ -218,7 +223,10 @@ std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process) {
   };
   if (groups.empty() || !process.several) return in_turn;
   take([&, going_on = places_that_go_on(process)](const std::vector<std::uint32_t>& places) {
-    return std::ranges::any_of(places, [&](std::uint32_t at) { return holder_may_go_on(process, at, going_on); });
+    return std::ranges::any_of(places, [&](std::uint32_t at) {
+      const std::optional<std::uint64_t> place = asking_place(process, at);
+      return place && going_on.contains(*place);
+    });
   });
   for (std::size_t from = process.numbers.size() - 1; from-- != 0 && !groups.empty();) {
     const std::uint32_t dump = process.numbers[from];
@@ -237,6 +245,27 @@ std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process) {
     });
   }
   return in_turn;
+}
+
+std::vector<std::uint32_t> sleeping_holders(const ProcessFindings& process) {
+  std::unordered_set<std::uint32_t> owners;
+  for (const Lock& lock : process.snapshot.locks) {
+    if (is_held(lock.kind) && !lock.waiters.empty()) owners.insert(lock.owner);
+  }
+  std::unordered_set<std::uint64_t> asking;
+  for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
+    if (!waits_for_turn(process.history(at).last().wait)) continue;
+    if (const std::optional<std::uint64_t> place = asking_place(process, at)) asking.insert(*place);
+  }
+  std::vector<std::uint32_t> holders;
+  for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
+    const ThreadHistory& history = process.history(at);
+    if (!process.sleeps(history)) continue;
+    bool holds = owners.contains(history.os_id);
+    visit_places(process, at, [&](std::uint64_t place) { holds = holds || asking.contains(place); });
+    if (holds) holders.push_back(at);
+  }
+  return holders;
 }
 
 std::vector<std::uint32_t> wait_for_free_locks(const ProcessFindings& process) {

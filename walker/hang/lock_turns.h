@@ -25,6 +25,11 @@ std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std:
 // and in threads times dumps.
 std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process);
 
+// The threads of the last dump, as indices into Snapshot::threads, that sleep and hold a lock for which threads wait,
+// or may hold it (as above). Real case: threads that sleep in native code in a critical section, one after the other. Two
+// dumps met the same thread there. Linear in frames.
+std::vector<std::uint32_t> sleeping_holders(const ProcessFindings& process);
+
 // The threads of the last dump, as indices into Snapshot::threads, that wait for a lock which is free: no thread holds
 // it, or it was being passed from one thread to another. A dump of a running process shows only locks that had the same
 // owner and the same waiters at two successive looks. So if the dump has all monitors, but not the monitor that a

@@ -170,8 +170,8 @@ constexpr WaitRule kRules[] = {
     {"socket-begin", unknown, kWrapper, "begins to send or to receive, and does not wait for the end of that", {},
      {"System.Net.Sockets.SocketAsyncEventArgs.DoOperation*"},
      {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect", "socket-accept"}},
-    // A thread that spins also yields and sleeps for a millisecond each time. Whatever waits by one of the classes below
-    // spins first.
+    // A thread that spins also yields and sleeps for a millisecond each time. Whatever waits by one of the classes
+    // below spins first.
     {"spin-wait", signal, kWrapper, "spins until another thread changes a value (SpinWait)", {},
      {"System.Threading.SpinWait.*"}, {"sleep"}},
     {"spin-lock", blocked, kWrapper, "waits to enter a SpinLock", {}, {"System.Threading.SpinLock.*"},
@@ -248,7 +248,8 @@ bool is_spin_wait(std::string_view key) noexcept {
 
 bool is_lock_wait(std::string_view key) noexcept {
   constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
-                                         "loader-lock", "heap", "lock-enter", "reader-writer-slim", "reader-writer", "spin-lock"};
+                                         "loader-lock", "heap", "lock-enter", "reader-writer-slim", "reader-writer",
+                                         "spin-lock"};
   return std::ranges::find(kLocks, key) != std::end(kLocks);
 }
 

@@ -33,7 +33,9 @@ enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, manag
 enum class AskBlocksField : protozero::pbf_tag_type { first = 1 };
 enum class BlocksField : protozero::pbf_tag_type { next = 1, block = 2, unreadable = 3 };
 enum class BlockField : protozero::pbf_tag_type { address = 1, object = 2, owner = 3, recursion = 4, held = 5 };
-enum class LockField : protozero::pbf_tag_type { owner = 1, recursion = 2, held = 3, kept = 4, none = 5, reader_writer = 6 };
+enum class LockField : protozero::pbf_tag_type {
+  owner = 1, recursion = 2, held = 3, kept = 4, none = 5, reader_writer = 6
+};
 enum class PlacesField : protozero::pbf_tag_type { assembly = 1, place = 2 };
 enum class AssemblyField : protozero::pbf_tag_type { path = 1, mvid = 2, optimised = 3 };
 enum class PlaceField : protozero::pbf_tag_type { assembly = 1, token = 2, offset = 3, method = 4, none = 5 };

@@ -224,7 +224,8 @@ class Look {
   const MonitorLimits limits_;
   const std::chrono::steady_clock::time_point end_;
   std::set<std::uint32_t> owners_;  // the ids by which a System.Threading.Lock names threads; empty if unknown
-  std::map<std::uint32_t, std::uint32_t> managed_;  // OS ids by managed ids, by which a ReaderWriterLockSlim names threads
+  // OS ids by managed ids, by which a ReaderWriterLockSlim names threads; empty if unknown.
+  std::map<std::uint32_t, std::uint32_t> managed_;
 };
 
 }  // namespace

@@ -658,10 +658,12 @@ const std::string kSleep = "M System.Threading.Thread.Sleep(System.Int32)";
 std::vector<std::string> enters(const std::string& method = "EnterWriteLock()") {
   return managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)",
                          "M System.Threading.ReaderWriterLockSlim.WaitOnEvent(System.Threading.EventWaitHandle)",
-                         "M System.Threading.ReaderWriterLockSlim." + method, "M Orders.Book.Put()", "M Orders.Web.Run()"});
+                         "M System.Threading.ReaderWriterLockSlim." + method, "M Orders.Book.Put()",
+                         "M Orders.Web.Run()"});
 }
 
-// Four threads that ask for a lock whose owner is not known. `frames(dump, thread)`: empty if that dump lacks the thread.
+// Four threads that ask for a lock whose owner is not known. `frames(dump, thread)`: empty if that dump lacks the
+// thread.
 template <class Frames>
 Findings found_without_owner(std::size_t dumps, Frames frames) {
   std::vector<Snapshot> made;
@@ -675,7 +677,8 @@ Findings found_without_owner(std::size_t dumps, Frames frames) {
   return find(made);
 }
 
-const std::vector<std::string> kElsewhere = managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Rest()"});
+const std::vector<std::string> kElsewhere =
+    managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Rest()"});
 const std::vector<std::string> kReply = managed_thread({kWait, "orders_native!wait_for_reply",
                                                         "P orders_native!wait_for_reply", "M Orders.Book.Put()",
                                                         "M Orders.Web.Run()"});
@@ -707,7 +710,8 @@ TEST(FindingsTest, AThreadThatHasLeftAnotherCallProvesNothing) {
   EXPECT_EQ(headline(found(managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
                                            "M Orders.Book.Put()", "M Orders.Web.Run()"}))),
             "3 threads are stuck");
-  EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Int32)"))), "3 threads are stuck") << "it may have given up";
+  EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Int32)"))), "3 threads are stuck")
+      << "it may have given up";
   EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Threading.ReaderWriterLockSlim+TimeoutTracker)"))),
             "nothing is stuck") << "the JIT has made one method of it and of EnterWriteLock";
 }
@@ -736,6 +740,23 @@ TEST(FindingsTest, AThreadThatMayHoldALockWithoutAnOwnerAndSleepsHoldsNobodyUp) 
   };
   EXPECT_EQ(headline(found("M Orders.Web.Run()")), "nothing is stuck");
   EXPECT_EQ(headline(found("M Orders.Other.Run()")), "3 threads are stuck");
+}
+
+// Real case: threads that sleep in a critical section one after the other. Two dumps met the same thread in it.
+TEST(FindingsTest, AThreadThatSleepsInNativeCodeUnderALockIsNotStuck) {
+  const auto found = [](const std::string& method, bool lock_is_known) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!print",
+                                        "P orders_native!print", "M Orders.Print()"})).cpu(1);
+      builder.thread(2, managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!print",
+                                        "P orders_native!print", method})).cpu(1);
+      if (!lock_is_known) return;
+      builder.lock({.kind = LockKind::critical_section, .address = 0xA, .owner = 1, .held = true, .waiters = {{2}}});
+    }));
+  };
+  EXPECT_EQ(headline(found("M Orders.Print()", false)), "nothing is stuck");
+  EXPECT_EQ(headline(found("M Orders.Copy()", true)), "nothing is stuck");
+  EXPECT_EQ(headline(found("M Orders.Copy()", false)), "2 threads are stuck");
 }
 
 // A thread that holds a monitor waits for its turn, so the monitor is held only for a while.
@@ -806,8 +827,8 @@ TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
   EXPECT_EQ(kinds(found(true)), std::vector<FindingKind>{FindingKind::contended});
 }
 
-// Thread 1 holds a monitor and waits at `frames` in all dumps, ten seconds apart, and uses so much processor time between
-// two of them.
+// Thread 1 holds a monitor and waits at `frames` in all dumps, ten seconds apart, and uses so much processor time
+// between two of them.
 Findings found_with_holder(const std::vector<std::string>& frames, std::uint64_t cpu, std::size_t dumps = 2) {
   std::vector<Snapshot> made;
   for (std::size_t i = 0; i < dumps; ++i) {
@@ -827,7 +848,8 @@ TEST(FindingsTest, AHolderThatPollsHoldsUpItsWaiters) {
     EXPECT_EQ(headline(polls), "2 threads are stuck");
     ASSERT_EQ(kinds(polls), std::vector<FindingKind>{FindingKind::chain});
     EXPECT_EQ(polls.findings[0].since, 0u);
-    EXPECT_EQ(polls.findings[0].details[0], dumps == 2 ? "This has lasted for at least 10 s." : "This has lasted for at least 20 s.");
+    const std::string seconds = dumps == 2 ? "10" : "20";
+    EXPECT_EQ(polls.findings[0].details[0], "This has lasted for at least " + seconds + " s.");
     EXPECT_EQ(headline(found_with_holder(kNativeReply, 300, dumps)), "nothing is stuck") << "it does some work";
   }
   const std::vector<std::string> sleeps = {"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Run()"};
@@ -845,7 +867,8 @@ TEST(FindingsTest, AThreadThatPollsAndHoldsNothingIsNotStuck) {
 TEST(FindingsTest, AHolderThatSpinsForALockHoldsUpItsWaiters) {
   const std::vector<std::string> spins = {"ntdll!NtDelayExecution", "coreclr!", kSleep,
                                           "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
-                                          "M System.Threading.SpinLock.ContinueTryEnter(System.Int32)", "M Orders.Run()"};
+                                          "M System.Threading.SpinLock.ContinueTryEnter(System.Int32)",
+                                          "M Orders.Run()"};
   EXPECT_EQ(headline(found_with_holder(spins, 900)), "2 threads are stuck");
   std::vector<std::string> sleeps = spins;
   sleeps.erase(sleeps.begin() + 3, sleeps.begin() + 5);

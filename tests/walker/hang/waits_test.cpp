@@ -191,7 +191,8 @@ const std::vector<RuleCase>& cases() {
       {"spin-lock", in_runtime({sleep, spin_once, "System.Threading.SpinLock.ContinueTryEnter(System.Int32)"}),
        in_runtime({sleep, spin_once})},
       {"cancellation-callback",
-       in_runtime({sleep, spin_once, "System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete(System.Int64)",
+       in_runtime({sleep, spin_once,
+                   "System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete(System.Int64)",
                    "System.Threading.CancellationTokenRegistration.Dispose()"}),
        in_runtime({enter, "System.Threading.CancellationTokenRegistration.Dispose()"})},
       {"lock-enter", in_runtime({wait_one, "System.Threading.Lock.TryEnterSlow(System.Int32)"}),
@@ -270,7 +271,8 @@ TEST(WaitsTest, EachRuleFiresWhereItShould) {
 TEST(WaitsTest, AThreadThatSpinsWaitsAlsoWhereItRuns) {
   const std::vector<std::string> spins = {"M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
                                           "M System.Threading.SpinLock.ContinueTryEnter(System.Int32)", kProgram};
-  for (const std::string leaf : {"ntdll!NtYieldExecution", "coreclr!", "M System.Threading.Thread.SpinWait(System.Int32)"}) {
+  const std::string spin = "M System.Threading.Thread.SpinWait(System.Int32)";
+  for (const std::string& leaf : {std::string("ntdll!NtYieldExecution"), std::string("coreclr!"), spin}) {
     Frames frames = {leaf};
     frames.insert(frames.end(), spins.begin(), spins.end());
     EXPECT_EQ(wait(managed_thread(frames)).rule, "spin-lock") << leaf;

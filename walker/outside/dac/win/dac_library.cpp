@@ -300,7 +300,8 @@ std::optional<DacLibrary::LockLayout> DacLibrary::read_lock_layout(std::uint64_t
     if (counter != kCounters.end()) layout.counters[static_cast<std::size_t>(counter - kCounters.begin())] = offset;
   }
   if (layout.owner == 0 || layout.state == 0) return std::nullopt;
-  const bool whole = reader_writer ? layout.upgrade_owner != 0 && std::ranges::find(layout.counters, 0u) == layout.counters.end()
+  const bool counts = std::ranges::find(layout.counters, 0u) == layout.counters.end();
+  const bool whole = reader_writer ? layout.upgrade_owner != 0 && counts
                                    : layout.recursion != 0 && layout.wait_event != 0;
   return whole ? std::optional(layout) : std::nullopt;
 }
@@ -334,8 +335,8 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   return lock;
 }
 
-// ReaderWriterLockSlim.cs of .NET 8 to 10: _owners has a bit for the thread that writes, bits for threads that wait, and
-// the number of threads that read. The ids of owners are -1 if there is none. A thread that may begin to write
+// ReaderWriterLockSlim.cs of .NET 8 to 10: _owners has a bit for the thread that writes, bits for threads that wait,
+// and the number of threads that read. The ids of owners are -1 if there is none. A thread that may begin to write
 // (EnterUpgradeableReadLock) counts as one that reads; only if it is the only one, all others wait for it.
 std::optional<ClrLock> DacLibrary::reader_writer_lock(std::uint64_t object, const LockLayout& layout) {
   constexpr std::uint32_t kWriter = 0x8000'0000, kReaders = 0x0FFF'FFFF, kNone = ~0u;
