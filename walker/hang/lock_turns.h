@@ -26,8 +26,8 @@ std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std:
 std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process);
 
 // The threads of the last dump, as indices into Snapshot::threads, that sleep and hold a lock for which threads wait,
-// or may hold it (as above). Real case: threads that sleep in native code in a critical section, one after the other. Two
-// dumps met the same thread there. Linear in frames.
+// or may hold it (as above). Real case: threads that sleep in native code in a critical section, one after the other.
+// Two dumps met the same thread there. Linear in frames.
 std::vector<std::uint32_t> sleeping_holders(const ProcessFindings& process);
 
 // The threads of the last dump, as indices into Snapshot::threads, that wait for a lock which is free: no thread holds

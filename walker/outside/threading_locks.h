@@ -20,8 +20,8 @@ bool has_threading_waits(const Snapshot& snapshot);
 
 // Adds each System.Threading.Lock and ReaderWriterLockSlim for which threads wait, to a snapshot whose managed frames
 // have names. Each such thread is captured again, before and after the locks are read. Only locks that were read twice
-// with the same result are added, and only if their thread did not move in between. Snapshot::locks_missing says so if the runtime's
-// debugging library does not answer, if the time is over, or if too many threads wait. Not frozen-safe.
+// with the same result are added, and only if their thread did not move in between. Snapshot::locks_missing says so if
+// the runtime's debugging library does not answer, if the time is over, or if too many threads wait. Not frozen-safe.
 void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits = {});
 
 }  // namespace mixwalk

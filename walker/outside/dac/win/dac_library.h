@@ -66,7 +66,8 @@ class DacLibrary final : public ClrQuestions {
   // or because kHeapTime has passed.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
   // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address. Of a
-  // ReaderWriterLockSlim, `state` is the field _owners, and `upgrade_owner` and `counters` are set instead of `recursion` and `wait_event`.
+  // ReaderWriterLockSlim, `state` is the field _owners, and `upgrade_owner` and `counters` are set instead of
+  // `recursion` and `wait_event`.
   struct LockLayout {
     bool reader_writer = false;
     std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
