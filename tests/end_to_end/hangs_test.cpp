@@ -23,6 +23,9 @@ TEST(Hangs, ACriticalSectionAndAMonitorThatAreTakenCrosswise) { expect_hang("cro
 // The SynchronizationContext waits for the threads, and the rules must find for what.
 TEST(Hangs, AContextThatWaitsItself) { expect_hang("context", ExitCode::stuck); }
 TEST(Hangs, ANativeCallbackThatDoesNotReturn) { expect_hang("callback", ExitCode::stuck); }
+TEST(Hangs, AReaderWriterLockOfAThreadInNativeCode) { expect_hang("reader-writer-lock", ExitCode::stuck); }
+TEST(Hangs, AnInterpreterAndAMonitorThatAreTakenCrosswise) { expect_hang("interpreter", ExitCode::stuck); }
+TEST(Hangs, ASpinLockThatIsNotReleased) { expect_hang("spin-lock", ExitCode::stuck); }
 TEST(Hangs, AStaticConstructorThatWaits) { expect_hang("class-constructor", ExitCode::stuck); }
 
 // Without the runtime's debugging library, the callers of managed code are guessed, so nothing can be said about a

@@ -89,7 +89,11 @@ INSTANTIATE_TEST_SUITE_P(Programs, Healthy,
                          testing::Values(Program{"kestrel", {"..\\fixtures-kestrel\\kestrel.exe"}},
                                          Program{"sqlite", {"sqlite.exe", "--work"}},
                                          Program{"torture", {"torture.exe", "--seconds", "600"}},
-                                         Program{"turns", {"hangs.exe", "--way", "turns"}}),
+                                         Program{"turns", {"hangs.exe", "--way", "turns"}},
+                                         Program{"reader_writer_turns", {"hangs.exe", "--way", "reader-writer-turns"}},
+                                         Program{"semaphore_turns", {"hangs.exe", "--way", "semaphore-turns"}},
+                                         Program{"section_turns", {"hangs.exe", "--way", "section-turns"}},
+                                         Program{"polls", {"hangs.exe", "--way", "polls"}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

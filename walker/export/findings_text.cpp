@@ -104,7 +104,7 @@ class Writer {
       text += fmt::format("   … {} (--all)\n", count_words(finding.threads.size() - shown, "more thread"));
     }
     if (options_.all && !finding.behind.empty()) {
-      text += "   behind them:";
+      text += "   not listed above:";
       for (const std::uint32_t thread : finding.behind) text += " " + thread_label(findings_.threads[thread]);
       text += '\n';
     }

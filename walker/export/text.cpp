@@ -188,10 +188,11 @@ class Writer {
   }
 
   static std::string lock_label(const Lock& lock) {
-    const std::string what = lock.is_loader_lock()            ? std::string(kLoaderLock)
-                             : lock.kind != LockKind::monitor ? std::string(sentence(lock.kind))
-                             : lock.type.empty()            ? "an object"
-                                                            : bounded(lock.type);
+    const bool is_object = lock.kind == LockKind::monitor || lock.kind == LockKind::threading_lock;
+    const std::string what = lock.is_loader_lock()                 ? std::string(kLoaderLock)
+                             : is_object && !lock.type.empty()     ? bounded(lock.type)
+                             : lock.kind == LockKind::monitor      ? "an object"
+                                                                   : std::string(sentence(lock.kind));
     if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);
     return lock.type.empty() ? what : what + ' ' + quoted(lock.type);
   }

@@ -7,6 +7,7 @@
 
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
+#include "walker/hang/wait_rules.h"
 
 namespace mixwalk {
 namespace {
@@ -61,10 +62,7 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
   std::size_t ownerless = 0, clockless = 0, skipped = 0;
   for (const ThreadHistory& thread : threads) {
     if (thread.last().dump != dump) continue;
-    const Wait& wait = thread.last().wait;
-    constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
-                                           "loader-lock", "heap", "lock-enter"};
-    const bool for_lock = std::ranges::find(kLocks, wait.rule) != std::end(kLocks);
+    const bool for_lock = is_lock_wait(thread.last().wait.rule);
     ownerless += for_lock && may_be_stuck(thread.verdict) && !in_locks.contains(thread.os_id);
     clockless += thread.verdict == Verdict::stuck && thread.since != dump && !thread.cpu;
     skipped += !last.threads[thread.last().thread].skipped.empty();

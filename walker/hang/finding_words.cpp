@@ -63,6 +63,11 @@ std::string behind_words(std::size_t count) {
   return count_words(count, "more thread") + (count == 1 ? " waits behind them." : " wait behind them.");
 }
 
+std::string unlisted_words(std::size_t unlisted, std::size_t all) {
+  return std::to_string(unlisted) + " of these " + count_words(all, "thread") + (unlisted == 1 ? " is" : " are") +
+         " not listed below.";
+}
+
 std::string duration_words(std::span<const ThreadHistory> threads, const Finding& finding) {
   std::uint64_t shortest = 0;
   bool all = !finding.threads.empty();

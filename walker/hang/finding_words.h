@@ -24,8 +24,10 @@ std::string_view words_of(const Lock& lock) noexcept;
 std::string lock_words(const Lock& lock);
 // What a thread does, and for how long: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".
 std::string state_words(const ThreadHistory& thread);
-// "3 more threads wait behind them."
+// "3 more threads wait behind them.", for threads that the title does not count.
 std::string behind_words(std::size_t count);
+// "1 of these 3 threads is not listed below.", for threads that the title counts.
+std::string unlisted_words(std::size_t unlisted, std::size_t all);
 // "It has been so for at least 20 s, and in 3 dumps." Empty if there is only one dump.
 std::string duration_words(std::span<const ThreadHistory> threads, const Finding& finding);
 // "20 s", "850 ms", "2 min 5 s".

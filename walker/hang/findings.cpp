@@ -38,7 +38,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     }
     const auto first = static_cast<std::uint32_t>(out.threads.size());
     std::ranges::move(match_threads(dumps, numbers, functions), std::back_inserter(out.threads));
-    ProcessFindings found(dumps, numbers, out.threads, first);
+    ProcessFindings found(dumps, numbers, out.threads, first, functions);
     find_locks(found);
     find_threads(found);
     found.settle_verdicts();

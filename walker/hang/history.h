@@ -29,6 +29,9 @@ struct Sighting {
   std::uint32_t dump = 0;    // index into the dumps that were compared
   std::uint32_t thread = 0;  // index into that dump's Snapshot::threads
   Wait wait;
+  // Whether the thread has certainly gone on since the dump directly before, which contains it: it has another stack,
+  // or it has run.
+  bool went_on = false;
 
   bool operator==(const Sighting&) const = default;
 };
@@ -41,6 +44,9 @@ struct ThreadHistory {
   Verdict verdict = Verdict::once;
   // The first of the consecutive dumps in which the thread is in the same place as in its last dump.
   std::uint32_t since = 0;
+  // The first of the consecutive dumps in which the thread is in the same wait as in its last dump, at the same place,
+  // although it may have run a little in between, as a thread that polls does.
+  std::uint32_t polls_since = 0;
   // The processor time that the thread used from the dump `since` to its last dump, in units of 100 ns. If these are
   // the same dump, the time begins at the dump before. Has no value if unknown.
   std::optional<std::uint64_t> cpu;

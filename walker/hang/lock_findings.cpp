@@ -31,19 +31,20 @@ std::string constructor_words(const Thread& thread) {
 // Whether a thread that others wait for makes progress.
 enum class Progress { no, yes, unclear };
 
-// Whether the thread sleeps. A sleep ends by itself.
-bool sleeps(const ThreadHistory& thread) {
-  return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
-}
-
 // Whether the thread has not moved since an earlier dump and has not run, although it is not known what it does.
 bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
   return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
 }
 
+// Whether the thread has come back to the wait in which it was before, or has never left it, because it looks again and
+// again whether it may go on.
+bool polls(const ThreadHistory& thread) {
+  return thread.verdict == Verdict::returned && thread.polls_since != thread.last().dump;
+}
+
 Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& thread = process.threads[index];
-  if (sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
+  if (process.sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
   switch (thread.verdict) {
     case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
     case Verdict::stuck:
@@ -51,7 +52,7 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
     case Verdict::waiting:
     case Verdict::idle: return Progress::no;
     case Verdict::unclear: return has_not_run(process, thread) ? Progress::no : Progress::unclear;
-    case Verdict::returned:
+    case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;
     case Verdict::moved:
     case Verdict::appeared:
     case Verdict::gone: break;
@@ -94,7 +95,10 @@ void add_waiters_behind(const ProcessFindings& process, Finding& finding, const 
     if (!shown.contains(index)) finding.behind.push_back(index);
   }
   std::ranges::sort(finding.behind);
-  if (!finding.behind.empty()) finding.details.push_back(behind_words(finding.behind.size()));
+  if (finding.behind.empty()) return;
+  // The title of a chain counts all threads that wait, and that of a deadlock only those of the circle.
+  finding.details.push_back(chain.end == ChainEnd::cycle ? behind_words(finding.behind.size())
+                                                         : unlisted_words(finding.behind.size(), chain.waiters.size()));
 }
 
 void deadlock(ProcessFindings& process, const LockChain& chain) {
@@ -112,12 +116,11 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
 }
 
 // The words for a lock whose waiters are not stuck.
-std::string_view contended_words(const ThreadHistory& holder, Progress holder_progress, bool changed_owner) {
-  if (sleeps(holder)) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
+std::string_view contended_words(bool sleeps, Progress holder_progress, bool changed_owner) {
+  if (sleeps) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
   if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
   if (changed_owner) {
-    return "The lock has passed from one thread to another since the previous dump. It is contended, and no thread is "
-           "stuck.";
+    return "The lock has passed from one thread to another. It is contended, and no thread is stuck.";
   }
   return "No thread is known to have waited for it since the previous dump, or to be stuck.";
 }
@@ -143,7 +146,7 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
       process.mark_progressing(index);
       out.changed_owner = true;
     } else {
-      process.set_stuck_since(waiter, since[place]);
+      if (waiter.since < since[place]) process.set_since(waiter, since[place]);
       ++out.stuck;
     }
   }
@@ -154,13 +157,18 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   const bool known = chain.end == ChainEnd::thread;
   const Progress holder = known ? makes_progress(process, process.by_place[chain.holder]) : Progress::no;
   const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
+  if (known && stuck != 0) {
+    ThreadHistory& history = process.threads[process.by_place[chain.holder]];
+    if (polls(history)) process.set_since(history, history.polls_since);
+  }
   const LockLink& nearest = chain.links.back();
   const Lock& lock = process.snapshot.locks[nearest.lock];
   const bool unclear = holder == Progress::unclear;
   // If the holder is stuck, a thread that has just reached the lock waits for ever as well.
   const bool holder_stuck = known && !changed_owner && process.history(chain.holder).verdict == Verdict::stuck;
   const bool contended = holder == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
-  const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
+  const bool sleeps = known && process.sleeps(process.history(chain.holder));
+  const bool is_worth_it = chain.waiters.size() > 1 || sleeps;
   // If the thread serves a call or is joined, and makes progress, a finding is not worthwhile.
   if (contended && (!is_worth_it || !is_held(lock.kind))) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
@@ -177,7 +185,6 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (contended) out.details.emplace_back(contended_words(history, holder, changed_owner));
     if (unclear) out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
@@ -186,6 +193,12 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   } else {
     out.title = waiters + verb + " for " + lock_words(lock);
     if (lock.address != 0) out.title += "; it is not known which thread holds it";
+  }
+  if (contended) {
+    const bool passes = changed_owner || (!known && std::ranges::any_of(chain.waiters, [&](std::uint32_t place) {
+                          return process.progressing.contains(process.by_place[place]);
+                        }));
+    out.details.emplace_back(contended_words(sleeps, holder, passes));
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
     out.threads.push_back(waiter(process, *link));
@@ -280,7 +293,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     out.details.emplace_back("It is not known whether the constructor will end, nor whether any thread is stuck.");
   }
   process.put_threads(out, waiters);
-  if (!out.behind.empty()) out.details.push_back(behind_words(out.behind.size()));
+  if (!out.behind.empty()) out.details.push_back(unlisted_words(out.behind.size(), waiters.size()));
   process.add(std::move(out));
   return {waiters.begin(), waiters.end()};
 }
@@ -289,6 +302,8 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 
 void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
+  for (const std::uint32_t place : wait_in_turn(process)) process.mark_progressing(process.by_place[place]);
+  for (const std::uint32_t place : sleeping_holders(process)) process.mark_progressing(process.by_place[place]);
   const auto [links, chains] = lock_graph(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);

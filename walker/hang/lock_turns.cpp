@@ -1,10 +1,17 @@
 #include "walker/hang/lock_turns.h"
 
 #include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "walker/hang/wait_rules.h"
 
 namespace mixwalk {
 namespace {
@@ -44,39 +51,116 @@ bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t 
   return lock->second->is_free() || has_got_it;
 }
 
-// Whether the thread may give up its wait. If so, a thread that is past its wait need not have got the lock.
-bool may_give_up(const Thread& thread) {
-  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
-    return frame.name.find("TryEnter") != std::string::npos;
-  });
+// Whether the thread may give up its wait, so that it need not have got the lock when it is past the wait. The method
+// of .NET that the program has called says so. (Enter calls TryEnterSlow or TryEnter with a TimeoutTracker, and the JIT
+// may have made one method of them.)
+bool may_give_up(const Thread& thread, const Wait& wait) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  const auto tries = [](const Frame& frame) {
+    return frame.name.find("TryEnter") != std::string::npos && frame.name.find("TryEnterSlow(") == std::string::npos &&
+           frame.name.find("TimeoutTracker") == std::string::npos;
+  };
+  const auto native = std::ranges::find_if(frames, [](const Frame& frame) { return frame.kind != FrameKind::native; });
+  if (std::any_of(frames.begin(), native, tries)) return true;
+  if (wait.program == kNoFrame || wait.program >= frames.size()) return std::any_of(native, frames.end(), tries);
+  return wait.program != 0 && tries(frames[wait.program - 1]);
 }
 
-// The locks of the second-last dump that one of their waiters has got since then. `before` and `after`: the locks of
-// the last two dumps.
-std::unordered_set<const Lock*> passed_locks(const ProcessFindings& process, const WaitedFor& before,
-                                             const WaitedFor& after) {
-  std::unordered_set<const Lock*> passed;
-  for (const std::uint32_t index : process.by_place) {
+// Whether another thread of the process must release what the thread waits for. A semaphore may be used as a lock.
+bool waits_for_turn(const Wait& wait) {
+  return (wait.state == WaitState::blocked && is_lock_wait(wait.rule)) || wait.rule == "semaphore-slim";
+}
+
+// What a thread waits for in one dump: a lock that the dump shows, or else the call of the program that asks for the
+// lock. A call is a wait rule and the program's method. The methods of .NET in between do not count, since the JIT
+// makes one method of several of them when a program has run for a while.
+struct Target {
+  const Lock* lock = nullptr;
+  std::string_view rule;
+  std::uint64_t function = 0;  // as in function_ids()
+
+  auto operator<=>(const Target&) const = default;
+};
+
+// Nothing if the thread waits for no lock, or if it is unknown for which one. `locks`: those of the sighting's dump.
+std::optional<Target> target_of(const ProcessFindings& process, const WaitedFor& locks, std::uint32_t waiter,
+                                const Sighting& seen) {
+  const auto lock = locks.find(waiter);
+  if (lock != locks.end() && seen.wait.state == WaitState::blocked) return Target{.lock = lock->second};
+  if (!waits_for_turn(seen.wait)) return std::nullopt;
+  const std::vector<std::uint64_t>& functions = process.functions[seen.dump][seen.thread];
+  if (seen.wait.program >= functions.size()) return std::nullopt;
+  return Target{.rule = seen.wait.rule, .function = functions[seen.wait.program]};
+}
+
+// What one of the threads that waited for it has got from the dump number `from` to the next one of the process.
+// `before` and `after`: the locks of these dumps.
+std::set<Target> passed_between(const ProcessFindings& process, std::size_t from, const WaitedFor& before,
+                                const WaitedFor& after) {
+  const std::uint32_t first = process.numbers[from], second = process.numbers[from + 1];
+  std::set<Target> passed;
+  for (const std::uint32_t index : process.own_threads) {
     const ThreadHistory& history = process.threads[index];
-    if (history.verdict != Verdict::moved && history.verdict != Verdict::returned) continue;
-    const Sighting& earlier = history.sightings[history.sightings.size() - 2];  // it moved, so there are two
-    const auto lock = before.find(history.os_id);
-    if (earlier.dump != process.numbers[process.numbers.size() - 2] || lock == before.end()) continue;
-    const bool waited = earlier.wait.state == WaitState::blocked, waits_again = after.contains(history.os_id);
-    if (waited && !waits_again && !may_give_up(process.dumps[earlier.dump].threads[earlier.thread])) {
-      passed.insert(lock->second);
+    const auto earlier = std::ranges::lower_bound(history.sightings, first, {}, &Sighting::dump);
+    if (earlier == history.sightings.end() || earlier->dump != first) continue;
+    const std::optional<Target> target = target_of(process, before, history.os_id, *earlier);
+    if (!target || may_give_up(process.dumps[first].threads[earlier->thread], earlier->wait)) continue;
+    const auto later = earlier + 1;
+    if (later == history.sightings.end() || later->dump != second) {
+      // A thread that has ended does not wait any more.
+      if (later == history.sightings.end() && !process.dumps[second].left_out.threads) passed.insert(*target);
+      continue;
     }
+    // A thread that asks again for what it has waited for may not have had it.
+    const bool same_call = later->wait.rule == earlier->wait.rule && waits_for_turn(later->wait);
+    if (later->went_on && !same_call && !after.contains(history.os_id)) passed.insert(*target);
   }
   return passed;
 }
 
+// The number of the place that a stack has from its root up to a frame: equal stacks have equal numbers.
+std::uint64_t place_number(std::uint64_t below, std::uint64_t function) {
+  return (below ^ function) * 0x100'0000'01b3 + 1;
+}
+
+// Calls `visit` with the number of each place on the stack of the last dump's thread, from the root on.
+template <class Visit>
+void visit_places(const ProcessFindings& process, std::uint32_t thread, Visit visit) {
+  std::uint64_t number = 0;
+  for (const std::uint64_t function : process.functions[process.dump][thread] | std::views::reverse) {
+    visit(number = place_number(number, function));
+  }
+}
+
+// The places on the stacks of all threads of the last dump that go on or sleep, and wait for no lock.
+std::unordered_set<std::uint64_t> places_that_go_on(const ProcessFindings& process) {
+  std::unordered_set<std::uint64_t> places;
+  for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
+    const ThreadHistory& history = process.history(at);
+    if ((!history.last().went_on && !process.sleeps(history)) || waits_for_turn(history.last().wait)) continue;
+    visit_places(process, at, [&](std::uint64_t place) { places.insert(place); });
+  }
+  return places;
+}
+
+// The place in which the waiter asks for its lock: the method of the program, and its callers. A thread that may hold
+// the lock is in this place as well, but does not wait.
+std::optional<std::uint64_t> asking_place(const ProcessFindings& process, std::uint32_t waiter) {
+  const std::vector<std::uint64_t>& functions = process.functions[process.dump][waiter];
+  const std::uint32_t program = process.history(waiter).last().wait.program;
+  if (program >= functions.size()) return std::nullopt;
+  std::uint64_t number = 0;
+  for (std::size_t i = functions.size(); i-- != program;) number = place_number(number, functions[i]);
+  return number;
+}
+
 // Whether the lock that the thread waits for has changed its owner from one dump to the next, as far as is known.
 bool changed_owner(std::uint32_t waiter, const WaitedFor& before, const WaitedFor& after,
-                   const std::unordered_set<const Lock*>& passed) {
+                   const std::set<Target>& passed) {
   const auto first = before.find(waiter), second = after.find(waiter);
   if (first == before.end() || second == after.end()) return false;
   const std::uint32_t old_owner = first->second->owner, new_owner = second->second->owner;
-  return (old_owner != 0 && new_owner != 0 && old_owner != new_owner) || passed.contains(first->second);
+  return (old_owner != 0 && new_owner != 0 && old_owner != new_owner) || passed.contains({.lock = first->second});
 }
 
 }  // namespace
@@ -92,8 +176,7 @@ std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std:
   for (std::size_t back = 1; back < process.numbers.size() && !open.empty(); ++back) {
     const std::uint32_t dump = process.numbers[process.numbers.size() - 1 - back];
     WaitedFor before = waited_for(process.dumps[dump]);
-    std::unordered_set<const Lock*> passed;
-    if (back == 1) passed = passed_locks(process, before, after);
+    const std::set<Target> passed = passed_between(process, process.numbers.size() - 1 - back, before, after);
     std::erase_if(open, [&](std::uint32_t at) {
       const ThreadHistory& waiter = process.history(at);
       if (dump < waiter.since) return true;
@@ -120,6 +203,69 @@ std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std:
     }
   }
   return since;
+}
+
+std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process) {
+  WaitedFor after = waited_for(process.snapshot);
+  std::map<Target, std::vector<std::uint32_t>> groups;  // threads of the last dump, by what they wait for
+  for (std::uint32_t place = 0; place < process.by_place.size(); ++place) {
+    const ThreadHistory& history = process.history(place);
+    const std::optional<Target> target = target_of(process, after, history.os_id, history.last());
+    if (target && (target->lock == nullptr || target->lock->owner == 0)) groups[*target].push_back(place);
+  }
+  std::vector<std::uint32_t> in_turn;
+  const auto take = [&](const auto& goes_on) {
+    std::erase_if(groups, [&](const auto& group) {
+      if (!goes_on(group.second)) return false;
+      in_turn.insert(in_turn.end(), group.second.begin(), group.second.end());
+      return true;
+    });
+  };
+  if (groups.empty() || !process.several) return in_turn;
+  take([&, going_on = places_that_go_on(process)](const std::vector<std::uint32_t>& places) {
+    return std::ranges::any_of(places, [&](std::uint32_t at) {
+      const std::optional<std::uint64_t> place = asking_place(process, at);
+      return place && going_on.contains(*place);
+    });
+  });
+  for (std::size_t from = process.numbers.size() - 1; from-- != 0 && !groups.empty();) {
+    const std::uint32_t dump = process.numbers[from];
+    WaitedFor before = waited_for(process.dumps[dump]);
+    const std::set<Target> passed = passed_between(process, from, before, after);
+    after = std::move(before);
+    if (passed.empty()) continue;
+    take([&](const std::vector<std::uint32_t>& places) {
+      return std::ranges::any_of(places, [&](std::uint32_t place) {
+        const ThreadHistory& waiter = process.history(place);
+        if (dump < waiter.since) return false;
+        const Sighting& seen = waiter.sightings[waiter.sightings.size() - (process.numbers.size() - from)];
+        const std::optional<Target> target = target_of(process, after, waiter.os_id, seen);
+        return target && passed.contains(*target);
+      });
+    });
+  }
+  return in_turn;
+}
+
+std::vector<std::uint32_t> sleeping_holders(const ProcessFindings& process) {
+  std::unordered_set<std::uint32_t> owners;
+  for (const Lock& lock : process.snapshot.locks) {
+    if (is_held(lock.kind) && !lock.waiters.empty()) owners.insert(lock.owner);
+  }
+  std::unordered_set<std::uint64_t> asking;
+  for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
+    if (!waits_for_turn(process.history(at).last().wait)) continue;
+    if (const std::optional<std::uint64_t> place = asking_place(process, at)) asking.insert(*place);
+  }
+  std::vector<std::uint32_t> holders;
+  for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {
+    const ThreadHistory& history = process.history(at);
+    if (!process.sleeps(history)) continue;
+    bool holds = owners.contains(history.os_id);
+    visit_places(process, at, [&](std::uint64_t place) { holds = holds || asking.contains(place); });
+    if (holds) holders.push_back(at);
+  }
+  return holders;
 }
 
 std::vector<std::uint32_t> wait_for_free_locks(const ProcessFindings& process) {

@@ -17,6 +17,19 @@ namespace mixwalk {
 // thread counts as having waited no longer than the owner. Linear in locks, waiters and dumps.
 std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std::span<const LockLink> links);
 
+// The threads of the last dump, as indices into Snapshot::threads, that wait for a lock whose owner is not known, but
+// that is not held for ever. Threads wait for the same lock if the dump says so, or, if it does not show the lock, if
+// they ask for it by the same call: in the same method of the program, for the same kind of lock. The lock is not held
+// for ever in two cases: one of the threads that waited for it is past its wait in a later dump, or has ended; or a
+// thread that may hold it (it is in the same method below the same callers) goes on or sleeps. Linear in frames,
+// and in threads times dumps.
+std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process);
+
+// The threads of the last dump, as indices into Snapshot::threads, that sleep and hold a lock for which threads wait,
+// or may hold it (as above). Real case: threads that sleep in native code in a critical section, one after the other.
+// Two dumps met the same thread there. Linear in frames.
+std::vector<std::uint32_t> sleeping_holders(const ProcessFindings& process);
+
 // The threads of the last dump, as indices into Snapshot::threads, that wait for a lock which is free: no thread holds
 // it, or it was being passed from one thread to another. A dump of a running process shows only locks that had the same
 // owner and the same waiters at two successive looks. So if the dump has all monitors, but not the monitor that a

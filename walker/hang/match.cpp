@@ -127,6 +127,7 @@ class Matcher {
 
   // Frames above the frame by which the wait was recognised belong to the wait itself, and may differ while it lasts.
   static std::size_t above_wait(const Wait& wait) {
+    if (is_spin_wait(wait.rule) && wait.program != kNoFrame) return wait.program;
     const WaitRule* const rule = find_wait_rule(wait.rule);
     const bool skips = rule != nullptr && rule->layer != WaitLayer::call && rule->layer != WaitLayer::stack;
     const bool by_method = rule != nullptr && (rule->key == "pool-task-wait" || rule->key == "main-wait");
@@ -198,7 +199,8 @@ class Matcher {
   std::optional<std::uint64_t> cpu(const Sighting& a, const Sighting& b) const { return cpu_between(dumps_, a, b); }
 
   void judge(ThreadHistory& history) const {
-    const std::vector<Sighting>& seen = history.sightings;
+    std::vector<Sighting>& seen = history.sightings;
+    for (std::size_t i = 1; i < seen.size(); ++i) seen[i].went_on = went_on(seen[i - 1], seen[i]);
     history.since = seen.back().dump;
     if (seen.size() > 1) {
       const Sighting& before = seen[seen.size() - 2];
@@ -208,20 +210,52 @@ class Matcher {
     std::size_t from = seen.size() - 1;
     const auto is_unmoved = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
-             cpu(seen[i - 1], seen[i]).value_or(0) < kNoCpu;
+             has_not_run(seen[i - 1], seen[i]);
     };
     while (from != 0 && is_unmoved(from)) --from;
     std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
-    if (ran_a_little_each_time(std::span(seen).subspan(from))) {
+    if (!is_spin_wait(seen.back().wait.rule) && ran_a_little_each_time(std::span(seen).subspan(from))) {
       begin = from;
       from = seen.size() - 1;
     }
     history.since = seen[from].dump;
+    std::size_t same_wait = seen.size() - 1;
+    while (same_wait != 0 && may_poll(seen[same_wait - 1], seen[same_wait])) --same_wait;
+    history.polls_since = seen[same_wait].dump;
     if (begin != seen.size() - 1) {
       history.cpu = cpu(seen[begin], seen.back());
       history.milliseconds = time_between(dumps_, seen[begin], seen.back());
     }
     history.verdict = verdict(history, from);
+  }
+
+  bool went_on(const Sighting& a, const Sighting& b) const {
+    if (!adjacent(a, b)) return false;
+    const Likeness likeness = compare(a, b);
+    return likeness == Likeness::other || (likeness == Likeness::same && !has_not_run(a, b));
+  }
+
+  // Whether a thread that is at the same place in both dumps has not run in between, but only waited. A thread that
+  // spins waits as long as it uses less than most of the time.
+  bool has_not_run(const Sighting& a, const Sighting& b) const {
+    const std::uint64_t used = cpu(a, b).value_or(0);
+    return used < kNoCpu || (is_spin_wait(b.wait.rule) && !used_more_than(kSpinShare, a, b));
+  }
+
+  // Whether the thread ran for more than this part of the time, as far as is known. No integers are used, because times
+  // in a forged file may be too large for 64 bits in units of 100 ns.
+  bool used_more_than(std::uint64_t share, const Sighting& a, const Sighting& b) const {
+    return static_cast<double>(cpu(a, b).value_or(0)) * static_cast<double>(share) >
+           static_cast<double>(time_between(dumps_, a, b)) * 10'000;
+  }
+
+  // Whether a thread waits at the same place in both dumps, and may have waited all the time: it has looked again and
+  // again whether it may go on.
+  bool may_poll(const Sighting& a, const Sighting& b) const {
+    const WaitState state = b.wait.state;
+    const bool waits = state == WaitState::blocked || state == WaitState::calls || state == WaitState::signal;
+    return waits && a.wait.rule == b.wait.rule && adjacent(a, b) && compare(a, b) == Likeness::same &&
+           (has_not_run(a, b) || !used_more_than(kPollShare, a, b));
   }
 
   // The system may charge a clock tick between two dumps to a thread that did not run. A thread that got processor
@@ -265,7 +299,7 @@ class Matcher {
     if (state == WaitState::idle && before.wait.state == WaitState::idle) return Verdict::idle;
     // The thread ran, or its stack has changed.
     const bool known = history.cpu.has_value() && history.milliseconds != 0;
-    // No integers are used, because times in a forged file may be too large for 64 bits in units of 100 ns.
+    // No integers are used here either.
     const bool busy = known && static_cast<double>(*history.cpu) * kSpinShare >
                                    static_cast<double>(history.milliseconds) * 10'000;
     if (busy && same_place(before, last)) return Verdict::spinning;

@@ -24,6 +24,11 @@ inline constexpr std::uint64_t kNoCpu = 210'000;
 // A thread spins if it ran for more than this part of the time: 1 / kSpinShare.
 inline constexpr std::uint64_t kSpinShare = 2;
 
+// A thread that waits at the same place in two dumps may have polled all the time if it ran for less than this part of
+// the time: 1 / kPollShare. Real case: a thread that waited for 5 ms again and again used 30 ms in 10 s. (At a distance
+// of one second, kNoCpu is this part of the time.)
+inline constexpr std::uint64_t kPollShare = 50;
+
 // The processor time that a thread used from one dump to a later one, in units of 100 ns; nothing if unknown.
 std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
 // The time between the two dumps, in milliseconds; 0 if unknown.

@@ -9,15 +9,18 @@
 namespace mixwalk {
 
 ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
-                                 std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
+                                 std::vector<ThreadHistory>& histories, std::uint32_t first_thread,
+                                 std::span<const std::vector<std::vector<std::uint64_t>>> all_functions)
     : dump(own_numbers.back()),
       several(own_numbers.size() > 1),
       dumps(all_dumps),
       numbers(own_numbers),
+      functions(all_functions),
       snapshot(dumps[dump]),
       threads(histories),
       by_place(snapshot.threads.size(), kNoThread) {
   for (std::uint32_t i = first_thread; i < threads.size(); ++i) {
+    own_threads.push_back(i);
     if (threads[i].last().dump == dump) by_place[threads[i].last().thread] = i;
   }
 }
@@ -28,14 +31,22 @@ bool ProcessFindings::does_not_run(const ThreadHistory& history) const {
   return state != WaitState::runs && state != WaitState::unknown;
 }
 
+bool ProcessFindings::sleeps(const ThreadHistory& history) const {
+  const std::string_view rule = history.last().wait.rule;
+  if (rule == "sleep" || rule == "native-sleep") return true;
+  const std::vector<Frame>& frames = thread(history).stack.frames;
+  return rule == "native-call" && frames.front().kind == FrameKind::native &&
+         frames.front().name.ends_with("DelayExecution");
+}
+
 void ProcessFindings::mark_progressing(std::uint32_t index) {
   progressing.insert(index);
   if (threads[index].verdict == Verdict::stuck) threads[index].verdict = Verdict::waiting;
 }
 
-void ProcessFindings::set_stuck_since(ThreadHistory& history, std::uint32_t since) const {
+void ProcessFindings::set_since(ThreadHistory& history, std::uint32_t since) const {
   const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
-  if (history.since >= since || first == history.sightings.end()) return;
+  if (first == history.sightings.end()) return;
   history.since = since;
   history.cpu = cpu_between(dumps, *first, history.last());
   history.milliseconds = time_between(dumps, *first, history.last());

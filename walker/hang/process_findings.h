@@ -16,9 +16,10 @@ struct ProcessFindings {
   static constexpr std::uint32_t kNoThread = 0xFFFF'FFFF;
 
   // `numbers`: the process's dumps, as indices into `dumps`. `histories`: the histories of the process's threads begin
-  // at `first_thread`.
+  // at `first_thread`. `functions`: function_ids() of each of `dumps`.
   ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
-                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread);
+                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread,
+                  std::span<const std::vector<std::vector<std::uint64_t>>> functions);
 
   // `place`: index in Snapshot::threads.
   const ThreadHistory& history(std::uint32_t place) const { return threads[by_place[place]]; }
@@ -29,12 +30,15 @@ struct ProcessFindings {
   // Whether the thread is not running, by its verdict, or in a single dump by its wait.
   bool does_not_run(const ThreadHistory& history) const;
 
+  // Whether the thread sleeps in its last dump, as a holder of a lock may do. A sleep ends by itself, also below native
+  // code of the program.
+  bool sleeps(const ThreadHistory& history) const;
+
   // To be called if the thread waits for something that makes progress, so that it is not stuck. Its verdict says so
   // from then on.
   void mark_progressing(std::uint32_t index);
-  // To be called if the thread has been stuck only from that dump on. Moves ThreadHistory::since there, if that is
-  // later.
-  void set_stuck_since(ThreadHistory& history, std::uint32_t since) const;
+  // Sets ThreadHistory::since, and the times that begin there. `since`: a dump that contains the thread.
+  void set_since(ThreadHistory& history, std::uint32_t since) const;
 
   // `index`: index into `threads`.
   FindingThread part(std::uint32_t index, std::string words) const;
@@ -51,8 +55,10 @@ struct ProcessFindings {
   bool several;  // whether the process has several dumps
   const std::span<const Snapshot> dumps;
   const std::span<const std::uint32_t> numbers;  // the process's dumps, ascending
+  const std::span<const std::vector<std::vector<std::uint64_t>>> functions;  // by dump, thread and frame
   const Snapshot& snapshot;
   std::vector<ThreadHistory>& threads;
+  std::vector<std::uint32_t> own_threads;  // the process's threads of all dumps, as indices into `threads`
   std::vector<std::uint32_t> by_place;  // for each index in snapshot.threads, the index into `threads`
   std::set<std::uint32_t> covered;      // threads that a finding has explained
   std::set<std::uint32_t> progressing;  // threads that mark_progressing() was called for

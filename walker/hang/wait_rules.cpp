@@ -174,18 +174,29 @@ constexpr WaitRule kRules[] = {
     {"socket-begin", unknown, kWrapper, "begins to send or to receive, and does not wait for the end of that", {},
      {"System.Net.Sockets.SocketAsyncEventArgs.DoOperation*"},
      {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect", "socket-accept"}},
+    // A thread that spins also yields and sleeps for a millisecond each time. Whatever waits by one of the classes
+    // below spins first.
+    {"spin-wait", signal, kWrapper, "spins until another thread changes a value (SpinWait)", {},
+     {"System.Threading.SpinWait.*"}, {"sleep"}},
+    {"spin-lock", blocked, kWrapper, "waits to enter a SpinLock", {}, {"System.Threading.SpinLock.*"},
+     {"sleep", "spin-wait"}},
+    {"cancellation-callback", blocked, kWrapper, "waits for a callback of a cancellation that another thread runs", {},
+     {"System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete",
+      "System.Threading.CancellationTokenSource.WaitForCallbackToComplete*",
+      "System.Threading.CancellationTokenRegistration.Dispose"},
+     {"sleep", "spin-wait"}},
     {"lock-enter", blocked, kWrapper, "waits to enter a lock (System.Threading.Lock)", {},
-     {"System.Threading.Lock.Enter*", "System.Threading.Lock.TryEnter*"}, {"wait-handle"}},
+     {"System.Threading.Lock.Enter*", "System.Threading.Lock.TryEnter*"}, {"wait-handle", "sleep", "spin-wait"}},
     {"event-slim", signal, kWrapper, "waits for an event (ManualResetEventSlim)", {},
-     {"System.Threading.ManualResetEventSlim.Wait"}, {"monitor-wait"}},
+     {"System.Threading.ManualResetEventSlim.Wait"}, {"monitor-wait", "spin-wait"}},
     {"semaphore-slim", signal, kWrapper, "waits for a semaphore (SemaphoreSlim)", {},
-     {"System.Threading.SemaphoreSlim.Wait*"}, {"monitor-wait", "event-slim"}},
+     {"System.Threading.SemaphoreSlim.Wait*"}, {"monitor-wait", "event-slim", "spin-wait"}},
     {"countdown", signal, kWrapper, "waits for a countdown (CountdownEvent)", {},
      {"System.Threading.CountdownEvent.Wait"}, {"event-slim", "monitor-wait"}},
     {"barrier", signal, kWrapper, "waits at a barrier for the other participants", {},
      {"System.Threading.Barrier.SignalAndWait*"}, {"event-slim", "monitor-wait"}},
     {"reader-writer-slim", blocked, kWrapper, "waits for a ReaderWriterLockSlim", {},
-     {"System.Threading.ReaderWriterLockSlim.*"}, {"wait-handle"}},
+     {"System.Threading.ReaderWriterLockSlim.*"}, {"wait-handle", "sleep", "spin-wait"}},
     {"reader-writer", blocked, kWrapper, "waits for a ReaderWriterLock", {},
      {"System.Threading.ReaderWriterLock.*"}, {"wait-handle", "monitor-wait", "event-slim"}},
     {"task-wait", signal, kWrapper, "waits for a task (sync over async)", {},
@@ -193,7 +204,7 @@ constexpr WaitRule kRules[] = {
       "System.Threading.Tasks.Task.Wait*", "System.Threading.Tasks.Task.GetResultCore",
       "System.Runtime.CompilerServices.TaskAwaiter.*",
       "System.Threading.Tasks.ValueTask.*", "System.Runtime.CompilerServices.ValueTaskAwaiter.*"},
-     {"event-slim", "monitor-wait"}},
+     {"event-slim", "monitor-wait", "spin-wait"}},
     {"queue-take", idle, kWrapper, "waits for an item of a collection (BlockingCollection)", {},
      {"System.Collections.Concurrent.BlockingCollection.Take*",
       "System.Collections.Concurrent.BlockingCollection.TryTake*"},
@@ -235,6 +246,17 @@ constexpr WaitRule kRules[] = {
 }  // namespace
 
 std::span<const WaitRule> wait_rules() noexcept { return kRules; }
+
+bool is_spin_wait(std::string_view key) noexcept {
+  return key == "spin-wait" || key == "spin-lock" || key == "cancellation-callback";
+}
+
+bool is_lock_wait(std::string_view key) noexcept {
+  constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
+                                         "loader-lock", "heap", "lock-enter", "reader-writer-slim", "reader-writer",
+                                         "spin-lock"};
+  return std::ranges::find(kLocks, key) != std::end(kLocks);
+}
 
 const WaitRule* find_wait_rule(std::string_view key) noexcept {
   const auto found = std::ranges::find(kRules, key, &WaitRule::key);

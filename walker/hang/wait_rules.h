@@ -38,6 +38,13 @@ struct WaitRule {
 
 std::span<const WaitRule> wait_rules() noexcept;
 
+// Whether a thread with this rule does not sleep until another thread wakes it, but looks again and again. So it may be
+// at any place below the rule's methods, and uses processor time.
+bool is_spin_wait(std::string_view key) noexcept;
+
+// Whether a thread with this rule waits to own a lock that another thread of the process must release.
+bool is_lock_wait(std::string_view key) noexcept;
+
 // Returns null if there is no such rule.
 const WaitRule* find_wait_rule(std::string_view key) noexcept;
 

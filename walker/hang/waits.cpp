@@ -477,7 +477,8 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (frames.empty()) return {};
   Found found = look(names, frames);
-  if (leaf_runs(names, frames.front())) {
+  const bool spins = found.rule != nullptr && is_spin_wait(found.rule->key);
+  if (leaf_runs(names, frames.front()) && !spins) {
     return {WaitState::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
   }
   if (const std::string_view call = unknown_system_call(names, frames.front()); !call.empty() && found.rule == nullptr) {

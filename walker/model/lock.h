@@ -11,7 +11,7 @@ enum class LockKind : std::uint8_t {
   monitor,           // of a managed object: `lock` in C#
   critical_section,  // CRITICAL_SECTION
   srw_lock,          // SRWLOCK
-  threading_lock,    // System.Threading.Lock
+  threading_lock,    // System.Threading.Lock, or ReaderWriterLockSlim; `type` says which
   // The kinds that a wait chain of the system reports. These locks have no address; `type` is the name of the object,
   // if it has one.
   mutex,         // a mutex of the system; its owner holds it
@@ -44,8 +44,8 @@ struct LockWaiter {
 struct Lock {
   LockKind kind = LockKind::monitor;
   std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0 for the kinds of a wait chain
-  // The type of a monitor's object ("System.Object"), or kLoaderLock for that critical section. Empty if there is none,
-  // or if it is unknown.
+  // The type of a monitor's object ("System.Object"), of a threading_lock, or kLoaderLock for that critical section.
+  // Empty if there is none, or if it is unknown.
   std::string type;
   std::uint32_t owner = 0;  // OS thread id; 0 if none or unknown, or if `type` names a foreign thread
   // Whether a thread holds the lock although `owner` is 0, because it is not known which (an SRW lock, or a thread that

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -69,14 +70,19 @@ struct ClrSyncBlocks {
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
-// A System.Threading.Lock (.NET 9 and later), by its fields.
+// A System.Threading.Lock (.NET 9 and later) or a ReaderWriterLockSlim, by its fields.
 struct ClrLock {
-  // The owner's thread id. In .NET 9 and 10 it is the system's id; in later sources (not released yet) it is
-  // ClrThread::managed_id. 0 if there is no owner, or if the owner has not been written yet.
+  // The owner's thread id. For a Lock of .NET 9 and 10 it is the system's id; in later sources (not released yet), and
+  // for a ReaderWriterLockSlim, it is ClrThread::managed_id. 0 if there is no owner, if the owner has not been written
+  // yet, or if threads that read hold the lock.
   std::uint32_t owner = 0;
   std::uint32_t recursion = 0;   // how often the owner has entered it; 0 if not held, or if the owner is unknown
   bool held = false;
-  std::uint64_t wait_event = 0;  // the event (an object) by which threads wait for it; 0 if none has waited yet
+  // What a thread that waits for the lock keeps in its registers or on its stack beside the lock's address: the event
+  // (an object) of a Lock, or one of the addresses of the counters of a ReaderWriterLockSlim. 0 for the others, and for
+  // a Lock for which no thread has waited yet.
+  std::array<std::uint64_t, 4> kept{};
+  bool reader_writer = false;
 
   bool operator==(const ClrLock&) const = default;
 };
@@ -117,8 +123,8 @@ class ClrQuestions {
 
   // The same for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
-  // The locks at these addresses, in the order of `objects`. An entry has no value if no System.Threading.Lock is at
-  // its address, or if its fields are not the known ones.
+  // The locks at these addresses, in the order of `objects`. An entry has no value if no such lock is at its address,
+  // or if its fields are not the known ones.
   virtual std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) = 0;
 
   // The result is in the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).

@@ -33,7 +33,9 @@ enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, manag
 enum class AskBlocksField : protozero::pbf_tag_type { first = 1 };
 enum class BlocksField : protozero::pbf_tag_type { next = 1, block = 2, unreadable = 3 };
 enum class BlockField : protozero::pbf_tag_type { address = 1, object = 2, owner = 3, recursion = 4, held = 5 };
-enum class LockField : protozero::pbf_tag_type { owner = 1, recursion = 2, held = 3, wait_event = 4, none = 5 };
+enum class LockField : protozero::pbf_tag_type {
+  owner = 1, recursion = 2, held = 3, kept = 4, none = 5, reader_writer = 6
+};
 enum class PlacesField : protozero::pbf_tag_type { assembly = 1, place = 2 };
 enum class AssemblyField : protozero::pbf_tag_type { path = 1, mvid = 2, optimised = 3 };
 enum class PlaceField : protozero::pbf_tag_type { assembly = 1, token = 2, offset = 3, method = 4, none = 5 };
@@ -204,12 +206,14 @@ ClrSyncBlocks get_blocks(pbf_message<BlocksField> in) {
 std::optional<ClrLock> get_lock(pbf_message<LockField> in) {
   ClrLock lock;
   bool none = false;
+  std::size_t kept = 0;
   while (in.next()) {
     switch (in.tag()) {
       case LockField::owner: lock.owner = in.get_uint32(); break;
       case LockField::recursion: lock.recursion = in.get_uint32(); break;
       case LockField::held: lock.held = in.get_uint32() != 0; break;
-      case LockField::wait_event: lock.wait_event = in.get_fixed64(); break;
+      case LockField::kept: lock.kept.at(kept++) = in.get_fixed64(); break;
+      case LockField::reader_writer: lock.reader_writer = in.get_uint32() != 0; break;
       case LockField::none: none = in.get_uint32() != 0; break;
       default: in.skip();
     }
@@ -383,7 +387,8 @@ struct Encoder {
       out.add_uint32(LockField::owner, lock->owner);
       out.add_uint32(LockField::recursion, lock->recursion);
       out.add_uint32(LockField::held, lock->held ? 1 : 0);
-      out.add_fixed64(LockField::wait_event, lock->wait_event);
+      for (const std::uint64_t address : lock->kept) out.add_fixed64(LockField::kept, address);
+      out.add_uint32(LockField::reader_writer, lock->reader_writer ? 1 : 0);
     });
   }
   void operator()(const SyncBlocksAnswer& answer) const {

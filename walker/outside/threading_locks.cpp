@@ -29,6 +29,7 @@ constexpr std::size_t kRegisters = 16;
 constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
+constexpr std::string_view kReaderWriter = "System.Threading.ReaderWriterLockSlim.";
 constexpr std::string_view kWait = "System.Threading.WaitHandle.";
 constexpr std::string_view kAnyWait = "System.Threading.";
 
@@ -40,17 +41,18 @@ struct Waiter {
   std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
 };
 
-// The addresses of those of these locks for which a thread with these words in its registers and stack may wait. Both
-// the lock and its event are among the words, since Lock.TryEnterSlow needs them again after the wait. A lock that the
-// thread itself holds does not count (`owner`: the thread's id as in ClrLock::owner; 0 if unknown).
-std::set<std::uint64_t> locks_waited_for(std::span<const std::uint64_t> words, const Locks& locks, std::uint32_t owner) {
+// The addresses of those of these locks for which a thread with these words in its registers and stack may wait. The
+// lock is among the words, and beside it the event of a Lock or the address of a counter of a ReaderWriterLockSlim
+// (ClrLock::kept), since Lock.TryEnterSlow and ReaderWriterLockSlim.WaitOnEvent need them again after the wait.
+std::set<std::uint64_t> locks_with_words(std::span<const std::uint64_t> words, const Locks& locks) {
   std::set<std::uint64_t> found;
   for (const std::uint64_t word : words) {
     const auto lock = locks.find(word);
-    if (lock == locks.end() || lock->second.wait_event == 0) continue;
-    // A thread that enters a lock that it already holds does not wait.
-    if (lock->second.held && owner != 0 && lock->second.owner == owner) continue;
-    if (std::ranges::find(words, lock->second.wait_event) != words.end()) found.insert(word);
+    if (lock == locks.end()) continue;
+    const bool kept = std::ranges::any_of(lock->second.kept, [&](std::uint64_t address) {
+      return address != 0 && std::ranges::find(words, address) != words.end();
+    });
+    if (kept) found.insert(word);
   }
   return found;
 }
@@ -61,8 +63,11 @@ class Look {
       : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target), limits_(limits),
         end_(std::chrono::steady_clock::now() + limits.time) {
     const auto version = target.runtime().major;
-    if (version != 9 && version != 10) return;
-    for (const ClrThread& thread : clr.threads()) owners_.insert(thread.os_id);
+    if (version < 8 || version > 10) return;
+    for (const ClrThread& thread : clr.threads()) {
+      if (version != 8) owners_.insert(thread.os_id);
+      if (thread.os_id != 0 && thread.managed_id != 0) managed_[thread.managed_id] = thread.os_id;
+    }
   }
 
   void add() {
@@ -79,7 +84,7 @@ class Look {
     for (const Waiter& waiter : waiters) {
       // So no result follows from data that was read only in part.
       if (is_past_deadline()) break;
-      const std::set<std::uint64_t> found = locks_waited_for(waiter.words, locks, own_id(waiter));
+      const std::set<std::uint64_t> found = locks_waited_for(waiter, locks);
       if (found.size() != 1) continue;
       const std::uint64_t address = *found.begin();
       const auto then = locks.find(address);
@@ -177,7 +182,7 @@ class Look {
   void leave_out_old_copies(Locks& locks, const std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> doubtful;
     for (const Waiter& waiter : waiters) {
-      std::set<std::uint64_t> found = locks_waited_for(waiter.words, locks, own_id(waiter));
+      std::set<std::uint64_t> found = locks_waited_for(waiter, locks);
       if (found.size() > 1) doubtful.merge(found);
     }
     if (doubtful.empty() || is_past_deadline()) return;
@@ -188,19 +193,25 @@ class Look {
     }
   }
 
-  // The id by which ClrLock::owner names the thread; 0 if unknown.
-  std::uint32_t own_id(const Waiter& waiter) const {
-    return owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
+  // A lock that the thread itself holds does not count, since it does not wait for such a lock.
+  std::set<std::uint64_t> locks_waited_for(const Waiter& waiter, const Locks& locks) const {
+    std::set<std::uint64_t> found = locks_with_words(waiter.words, locks);
+    std::erase_if(found, [&](std::uint64_t lock) { return owner_of(locks.at(lock)) == waiter.thread->os_id; });
+    return found;
   }
 
+  // The OS id of the owner; 0 if there is none, or if it is unknown.
   std::uint32_t owner_of(const ClrLock& lock) const {
-    return lock.held && owners_.contains(lock.owner) ? lock.owner : 0;
+    if (!lock.held) return 0;
+    if (!lock.reader_writer) return owners_.contains(lock.owner) ? lock.owner : 0;
+    const auto owner = managed_.find(lock.owner);
+    return owner == managed_.end() ? 0 : owner->second;
   }
 
   static Lock lock_of(std::uint64_t address, const ClrLock& read, std::uint32_t owner) {
     return {.kind = LockKind::threading_lock,
             .address = address,
-            .type = "System.Threading.Lock",
+            .type = read.reader_writer ? "System.Threading.ReaderWriterLockSlim" : "System.Threading.Lock",
             .owner = owner,
             .held = read.held,
             .recursion = owner != 0 ? read.recursion : 0};
@@ -212,7 +223,9 @@ class Look {
   WaitingThreads waiting_;
   const MonitorLimits limits_;
   const std::chrono::steady_clock::time_point end_;
-  std::set<std::uint32_t> owners_;  // the ids by which ClrLock::owner names threads; empty if unknown
+  std::set<std::uint32_t> owners_;  // the ids by which a System.Threading.Lock names threads; empty if unknown
+  // OS ids by managed ids, by which a ReaderWriterLockSlim names threads; empty if unknown.
+  std::map<std::uint32_t, std::uint32_t> managed_;
 };
 
 }  // namespace
@@ -224,7 +237,10 @@ std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
     const Frame& frame = frames[i];
     if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
     if (frame.kind != FrameKind::managed) continue;
-    if (frame.name.starts_with(kEnter)) {
+    const bool reader_writer = frame.name.starts_with(kReaderWriter);
+    if (reader_writer || frame.name.starts_with(kEnter)) {
+      // The JIT may have made one method of WaitOnEvent and its caller.
+      while (reader_writer && i + 1 < frames.size() && frames[i + 1].name.starts_with(kReaderWriter)) ++i;
       if (!waits || i + 1 == frames.size() || frames[i + 1].stack_pointer == 0) return std::nullopt;
       return frames[i + 1].stack_pointer + kHomeBytes;
     }

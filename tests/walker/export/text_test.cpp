@@ -57,6 +57,17 @@ TEST(Text, WhatAThreadHoldsAndWaitsFor) {
   EXPECT_NE(many.find("  holds an object 0x40\n  holds 3 more locks\n"), std::string::npos) << many;
 }
 
+// Both are objects of .NET, and their kind is the same.
+TEST(Text, ALockOfDotNetIsCalledByItsType) {
+  Snapshot snapshot;
+  snapshot.threads = {{.os_id = 1}};
+  for (const std::string type : {"System.Threading.Lock", "System.Threading.ReaderWriterLockSlim"}) {
+    snapshot.locks = {{.kind = LockKind::threading_lock, .address = 0x40, .type = type, .held = true,
+                       .waiters = {{1}}}};
+    EXPECT_NE(text_of(snapshot).find("waits for " + type + " 0x40"), std::string::npos) << text_of(snapshot);
+  }
+}
+
 TEST(Text, WhatAWaitChainSays) {
   Snapshot snapshot;
   snapshot.threads = {{.os_id = 1}, {.os_id = 2, .name = "apartment"}, {.os_id = 3}};

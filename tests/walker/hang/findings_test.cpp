@@ -111,6 +111,17 @@ TEST(FindingsTest, AChainNamesTheHolderFirst) {
   EXPECT_EQ(chain.threads[0].words.find("holds the monitor 0x1f40 (System.Object) and waits in native code"), 0u);
 }
 
+// Real case: "2 threads wait" and "1 more thread waits behind them", where two threads waited.
+TEST(FindingsTest, AThreadThatTheTitleCountsIsNotOneMore) {
+  const Finding chain = find(test::troubled_program()).findings[0];
+  EXPECT_EQ(chain.title, "2 threads wait for what thread 0x200 \"client\" holds");
+  EXPECT_EQ(chain.details[0], "1 of these 2 threads is not listed below.");
+  const Finding deadlock = find(test::deadlocked_program()).findings[0];
+  EXPECT_EQ(deadlock.title, "Deadlock of 2 threads");
+  EXPECT_EQ(deadlock.details[0], "3 more threads wait behind them.");
+  EXPECT_EQ(deadlock.threads.size(), 2u);
+}
+
 TEST(FindingsTest, TheStarvedPoolCountsItsWorkers) {
   const Findings findings = find(test::troubled_program());
   EXPECT_EQ(findings.findings[1].title, "The thread pool is starved: all of its 4 workers are blocked");
@@ -538,7 +549,7 @@ TEST(FindingsTest, WhoWaitsForAnIdleFinalizerThreadIsStuckAlone) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
 }
 
-constexpr const char* kSleep = "M System.Threading.Thread.Sleep(System.Int32)";
+const std::string kSleep = "M System.Threading.Thread.Sleep(System.Int32)";
 
 TEST(FindingsTest, AFinalizerThatSleepsHoldsNobodyForGood) {
   const Findings findings = find(finalizer_dumps({kWait, "coreclr!", kSleep, "M Orders.File.Finalize()"}));
@@ -747,6 +758,124 @@ TEST(FindingsTest, AWaiterOfALockThatNobodyHoldsIsNotStuck) {
   EXPECT_EQ(headline(find(dumps(false))), "nothing is stuck");
 }
 
+
+// The frames of a thread that asks for a ReaderWriterLockSlim, from the leaf to Orders.Book.Put.
+std::vector<std::string> enters(const std::string& method = "EnterWriteLock()") {
+  return managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)",
+                         "M System.Threading.ReaderWriterLockSlim.WaitOnEvent(System.Threading.EventWaitHandle)",
+                         "M System.Threading.ReaderWriterLockSlim." + method, "M Orders.Book.Put()",
+                         "M Orders.Web.Run()"});
+}
+
+// Four threads that ask for a lock whose owner is not known. `frames(dump, thread)`: empty if that dump lacks the
+// thread.
+template <class Frames>
+Findings found_without_owner(std::size_t dumps, Frames frames) {
+  std::vector<Snapshot> made;
+  for (std::size_t i = 0; i < dumps; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    for (std::uint32_t id = 1; id <= 4; ++id) {
+      if (std::vector<std::string> stack = frames(i, id); !stack.empty()) builder.thread(id, stack, "turn").cpu(1);
+    }
+    made.push_back(builder.snapshot());
+  }
+  return find(made);
+}
+
+const std::vector<std::string> kElsewhere =
+    managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Rest()"});
+const std::vector<std::string> kReply = managed_thread({kWait, "orders_native!wait_for_reply",
+                                                        "P orders_native!wait_for_reply", "M Orders.Book.Put()",
+                                                        "M Orders.Web.Run()"});
+
+// Real case: 12 threads that held a ReaderWriterLockSlim for 0.7 s each were "10 threads are stuck".
+TEST(FindingsTest, ALockWithoutAnOwnerThatOneOfItsWaitersGotGoesRound) {
+  const auto found = [](std::vector<std::string> later) {
+    return found_without_owner(2, [&](std::size_t dump, std::uint32_t id) {
+      return dump == 1 && id == 4 ? later : enters();
+    });
+  };
+  EXPECT_EQ(headline(found(enters())), "4 threads are stuck");
+  const Findings turns = found(kElsewhere);
+  EXPECT_EQ(headline(turns), "nothing is stuck");
+  for (const ThreadHistory& thread : turns.threads) EXPECT_NE(thread.verdict, Verdict::stuck);
+  EXPECT_EQ(headline(found({})), "nothing is stuck") << "the thread has had its turn, and has ended";
+}
+
+TEST(FindingsTest, AThreadThatHasLeftAnotherCallProvesNothing) {
+  const auto found = [](std::vector<std::string> earlier) {
+    return found_without_owner(2, [&](std::size_t dump, std::uint32_t id) {
+      return id != 4 ? enters() : dump == 0 ? earlier : kElsewhere;
+    });
+  };
+  EXPECT_EQ(headline(found(enters())), "nothing is stuck");
+  std::vector<std::string> other_method = enters();
+  std::ranges::replace(other_method, "M Orders.Book.Put()", "M Orders.Stock.Put()");
+  EXPECT_EQ(headline(found(other_method)), "3 threads are stuck");
+  EXPECT_EQ(headline(found(managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                           "M Orders.Book.Put()", "M Orders.Web.Run()"}))),
+            "3 threads are stuck");
+  EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Int32)"))), "3 threads are stuck")
+      << "it may have given up";
+  EXPECT_EQ(headline(found(enters("TryEnterWriteLock(System.Threading.ReaderWriterLockSlim+TimeoutTracker)"))),
+            "nothing is stuck") << "the JIT has made one method of it and of EnterWriteLock";
+}
+
+// The turn was before the last two dumps, and it is chance that the same thread has the lock in both of them.
+TEST(FindingsTest, ALockWithoutAnOwnerThatWentRoundInAnEarlierDumpGoesRound) {
+  const auto found = [](bool turns) {
+    return found_without_owner(3, [&](std::size_t dump, std::uint32_t id) {
+      return id == 4 && (dump != 0 || !turns) ? kReply : enters();
+    });
+  };
+  EXPECT_EQ(headline(found(false)), "4 threads are stuck");
+  // The thread that has got it waits in native code, and the rest wait for it in turn.
+  const Findings turns = found(true);
+  for (const ThreadHistory& thread : turns.threads) {
+    if (thread.os_id != 4) EXPECT_EQ(thread.verdict, Verdict::waiting) << thread.os_id;
+  }
+}
+
+TEST(FindingsTest, AThreadThatMayHoldALockWithoutAnOwnerAndSleepsHoldsNobodyUp) {
+  const auto found = [](const std::string& caller) {
+    return found_without_owner(2, [&](std::size_t, std::uint32_t id) {
+      return id == 4 ? managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Book.Put()", caller})
+                     : enters();
+    });
+  };
+  EXPECT_EQ(headline(found("M Orders.Web.Run()")), "nothing is stuck");
+  EXPECT_EQ(headline(found("M Orders.Other.Run()")), "3 threads are stuck");
+}
+
+// Real case: threads that sleep in a critical section one after the other. Two dumps met the same thread in it.
+TEST(FindingsTest, AThreadThatSleepsInNativeCodeUnderALockIsNotStuck) {
+  const auto found = [](const std::string& method, bool lock_is_known) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!print",
+                                        "P orders_native!print", "M Orders.Print()"})).cpu(1);
+      builder.thread(2, managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!print",
+                                        "P orders_native!print", method})).cpu(1);
+      if (!lock_is_known) return;
+      builder.lock({.kind = LockKind::critical_section, .address = 0xA, .owner = 1, .held = true, .waiters = {{2}}});
+    }));
+  };
+  EXPECT_EQ(headline(found("M Orders.Print()", false)), "nothing is stuck");
+  EXPECT_EQ(headline(found("M Orders.Copy()", true)), "nothing is stuck");
+  EXPECT_EQ(headline(found("M Orders.Copy()", false)), "2 threads are stuck");
+}
+
+// A thread that holds a monitor waits for its turn, so the monitor is held only for a while.
+TEST(FindingsTest, AMonitorOfAThreadThatWaitsInTurnIsContended) {
+  const auto found = [](std::vector<std::string> later) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, enters()).cpu(1).thread(2, i == 0 ? enters() : later).cpu(1);
+      builder.thread(3, managed_thread(kEnter)).cpu(1).thread(4, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {3, 4});
+    }));
+  };
+  EXPECT_EQ(headline(found(enters())), "4 threads are stuck");
+  EXPECT_EQ(kinds(found(kElsewhere)), std::vector<FindingKind>{FindingKind::contended});
+}
+
 TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {
   std::vector<std::string> tries = kEnter;
   tries[2] = "M System.Threading.Monitor.TryEnter(System.Object, System.Int32)";
@@ -801,6 +930,54 @@ TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
   };
   EXPECT_THAT(kinds(found(false)), testing::Contains(FindingKind::starved_pool));
   EXPECT_EQ(kinds(found(true)), std::vector<FindingKind>{FindingKind::contended});
+}
+
+// Thread 1 holds a monitor and waits at `frames` in all dumps, ten seconds apart, and uses so much processor time
+// between two of them.
+Findings found_with_holder(const std::vector<std::string>& frames, std::uint64_t cpu, std::size_t dumps = 2) {
+  std::vector<Snapshot> made;
+  for (std::size_t i = 0; i < dumps; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread(frames)).cpu(i * cpu);
+    builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
+    made.push_back(builder.snapshot());
+  }
+  return find(made);
+}
+
+// Real case: a thread that held a monitor waited for an interpreter's lock, for 5 ms again and again. After 3 s the
+// monitor's waiter was stuck, and after 10 s "nothing is stuck", since the holder had used 30 ms.
+TEST(FindingsTest, AHolderThatPollsHoldsUpItsWaiters) {
+  for (const std::size_t dumps : {2u, 3u}) {
+    const Findings polls = found_with_holder(kNativeReply, 30, dumps);
+    EXPECT_EQ(headline(polls), "2 threads are stuck");
+    ASSERT_EQ(kinds(polls), std::vector<FindingKind>{FindingKind::chain});
+    EXPECT_EQ(polls.findings[0].since, 0u);
+    const std::string seconds = dumps == 2 ? "10" : "20";
+    EXPECT_EQ(polls.findings[0].details[0], "This has lasted for at least " + seconds + " s.");
+    EXPECT_EQ(headline(found_with_holder(kNativeReply, 300, dumps)), "nothing is stuck") << "it does some work";
+  }
+  const std::vector<std::string> sleeps = {"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Run()"};
+  EXPECT_EQ(headline(found_with_holder(sleeps, 30)), "nothing is stuck");
+  EXPECT_EQ(headline(found_with_holder({"orders_native!work", "M Orders.Run()"}, 30)), "nothing is stuck");
+}
+
+TEST(FindingsTest, AThreadThatPollsAndHoldsNothingIsNotStuck) {
+  EXPECT_EQ(headline(find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kNativeReply)).cpu(30 * i);
+  }))), "nothing is stuck");
+}
+
+// Real case: below a monitor, "the holder sleeps, it continues by itself".
+TEST(FindingsTest, AHolderThatSpinsForALockHoldsUpItsWaiters) {
+  const std::vector<std::string> spins = {"ntdll!NtDelayExecution", "coreclr!", kSleep,
+                                          "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                          "M System.Threading.SpinLock.ContinueTryEnter(System.Int32)",
+                                          "M Orders.Run()"};
+  EXPECT_EQ(headline(found_with_holder(spins, 900)), "2 threads are stuck");
+  std::vector<std::string> sleeps = spins;
+  sleeps.erase(sleeps.begin() + 3, sleeps.begin() + 5);
+  EXPECT_EQ(headline(found_with_holder(sleeps, 900)), "nothing is stuck");
 }
 
 // Expects a headline such as "3 threads are stuck", alone or with the deadlocked threads. The number must be that of

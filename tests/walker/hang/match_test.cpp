@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/support/hang_builder.h"
@@ -17,6 +18,7 @@ using Frames = std::vector<std::string>;
 
 constexpr std::uint64_t kFirst = 1'795'412'335'000, kTenSeconds = 10'000;
 const std::string kWait = "ntdll!NtWaitForMultipleObjects";
+const std::string kSleep = "M System.Threading.Thread.Sleep(System.Int32)";
 
 Frames waits_for_monitor() {
   return managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Submit()"});
@@ -95,6 +97,40 @@ TEST(MatchTest, AThreadThatWorksALittleEachTimeHasComeBack) {
   EXPECT_EQ(series({50, 60, 70})[0].verdict, Verdict::stuck) << "one tick under Wine, each of two times";
   EXPECT_EQ(series({50, 66, 82})[0].verdict, Verdict::returned) << "one tick on Windows, each of two times";
   EXPECT_EQ(series({50, 80, 110})[0].verdict, Verdict::returned);
+}
+
+// The frames of a thread that spins, below its leaf.
+Frames spins(const std::string& leaf, const Frames& methods) {
+  Frames frames = {leaf};
+  if (leaf == "ntdll!NtDelayExecution") frames.insert(frames.end(), {"coreclr!", kSleep});
+  frames.push_back("M System.Threading.SpinWait.SpinOnceCore(System.Int32)");
+  frames.insert(frames.end(), methods.begin(), methods.end());
+  frames.push_back("M Orders.Submit()");
+  return managed_thread(frames);
+}
+
+// Real case: "back at the same place: sleeps". A thread that spins is met in a sleep, in a yield or at work.
+TEST(MatchTest, AThreadThatSpinsIsInOneWaitWhateverItDoesMeanwhile) {
+  const Frames lock = {"M System.Threading.SpinLock.ContinueTryEnter(System.Int32, System.Boolean)"};
+  const Frames callback = {"M System.Threading.CancellationTokenRegistration.Dispose()"};
+  const auto spinning = [&](const std::string& leaf, std::uint64_t cpu, const Frames& methods) {
+    return verdict({dump(0).thread(1, spins("ntdll!NtDelayExecution", methods)).cpu(50),
+                    dump(1).thread(1, spins(leaf, methods)).cpu(50 + cpu),
+                    dump(2).thread(1, spins("ntdll!NtDelayExecution", methods)).cpu(50 + 2 * cpu)});
+  };
+  for (const std::string leaf : {"ntdll!NtDelayExecution", "ntdll!NtYieldExecution", "coreclr!"}) {
+    EXPECT_EQ(spinning(leaf, 900, lock), Verdict::stuck) << leaf;
+    EXPECT_EQ(spinning(leaf, 900, callback), Verdict::stuck) << leaf;
+    EXPECT_EQ(spinning(leaf, 900, {}), Verdict::waiting) << leaf;
+    EXPECT_EQ(spinning(leaf, 5'100, lock), Verdict::spinning) << leaf;
+  }
+  // A sleep in the program's own loop, and a lock that is asked for in another method.
+  const Frames sleeps = managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Submit()"});
+  EXPECT_EQ(verdict({dump(0).thread(1, sleeps).cpu(50), dump(1).thread(1, sleeps).cpu(90)}), Verdict::returned);
+  Frames other = spins("ntdll!NtDelayExecution", lock);
+  std::ranges::replace(other, "M Orders.Submit()", "M Orders.Cancel()");
+  const HangBuilder before = dump(0).thread(1, spins("ntdll!NtDelayExecution", lock)).cpu(50);
+  EXPECT_EQ(verdict({before, dump(1).thread(1, other).cpu(60)}), Verdict::moved);
 }
 
 TEST(MatchTest, AWaitForASignalIsNoProof) {

@@ -50,6 +50,8 @@ const std::vector<RuleCase>& cases() {
   static const std::string wait_one = "System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
   static const std::string semaphore =
       "System.Threading.SemaphoreSlim.WaitCore(System.Int64, System.Threading.CancellationToken)";
+  static const std::string sleep = "System.Threading.Thread.Sleep(System.Int32)";
+  static const std::string spin_once = "System.Threading.SpinWait.SpinOnceCore(System.Int32)";
   static const std::string enter = "System.Threading.Monitor.Enter_Slowpath(System.Object)";
   static const std::string task = "System.Threading.Tasks.Task.InternalWait(System.Int32)";
   static const std::string read_file = "Interop+Kernel32.ReadFile(System.IntPtr)";
@@ -185,6 +187,15 @@ const std::vector<RuleCase>& cases() {
        // An STA thread handles messages while it waits for a lock.
        managed_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "combase!CoWaitForMultipleHandles", "coreclr!",
                        "M " + enter, kProgram})},
+      {"spin-wait", in_runtime({sleep, spin_once, "System.Threading.SpinWait.SpinUntil(System.Func<System.Boolean>)"}),
+       in_runtime({sleep})},
+      {"spin-lock", in_runtime({sleep, spin_once, "System.Threading.SpinLock.ContinueTryEnter(System.Int32)"}),
+       in_runtime({sleep, spin_once})},
+      {"cancellation-callback",
+       in_runtime({sleep, spin_once,
+                   "System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete(System.Int64)",
+                   "System.Threading.CancellationTokenRegistration.Dispose()"}),
+       in_runtime({enter, "System.Threading.CancellationTokenRegistration.Dispose()"})},
       {"lock-enter", in_runtime({wait_one, "System.Threading.Lock.TryEnterSlow(System.Int32)"}),
        in_runtime({wait_one, "System.Threading.LazyInitializer.EnsureInitialized()"})},
       {"event-slim", in_runtime({monitor_wait, event_slim}), in_runtime({enter, event_slim})},
@@ -195,8 +206,7 @@ const std::vector<RuleCase>& cases() {
        in_runtime({monitor_wait, event_slim, "System.Threading.CountdownEvent.Wait()"})},
       {"reader-writer-slim",
        in_runtime({wait_one, "System.Threading.ReaderWriterLockSlim.TryEnterReadLockCore(System.Int32)"}),
-       in_runtime({"System.Threading.Thread.Sleep(System.Int32)",
-                   "System.Threading.ReaderWriterLockSlim.TryEnterReadLockCore(System.Int32)"})},
+       in_runtime({enter, "System.Threading.ReaderWriterLockSlim.TryEnterReadLockCore(System.Int32)"})},
       {"reader-writer", in_runtime({wait_one, "System.Threading.ReaderWriterLock.AcquireReaderLock(System.Int32)"}),
        in_runtime({wait_one})},
       {"task-wait",
@@ -258,6 +268,20 @@ const std::vector<RuleCase>& cases() {
 
 TEST(WaitsTest, EachRuleFiresWhereItShould) {
   for (const RuleCase& of : cases()) EXPECT_EQ(wait(of.with, of.name).rule, of.rule);
+}
+
+// A thread that spins also runs, and gives up the rest of its time.
+TEST(WaitsTest, AThreadThatSpinsWaitsAlsoWhereItRuns) {
+  const std::vector<std::string> spins = {"M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                          "M System.Threading.SpinLock.ContinueTryEnter(System.Int32)", kProgram};
+  const std::string spin = "M System.Threading.Thread.SpinWait(System.Int32)";
+  for (const std::string& leaf : {std::string("ntdll!NtYieldExecution"), std::string("coreclr!"), spin}) {
+    Frames frames = {leaf};
+    frames.insert(frames.end(), spins.begin(), spins.end());
+    EXPECT_EQ(wait(managed_thread(frames)).rule, "spin-lock") << leaf;
+    EXPECT_EQ(wait(managed_thread({leaf, kProgram})).state, WaitState::runs) << leaf;
+  }
+  EXPECT_EQ(wait(managed_thread(spins)).rule, "spin-lock");
 }
 
 TEST(WaitsTest, NoRuleFiresWhereItShouldNot) {

@@ -36,7 +36,8 @@ const QuestionMessage kMessages[] = {
     ObjectTypesAnswer{{"System.Object", ""}},
     AskHeapObjectTypes{{0x1234}},
     AskLockObjects{{0x1234, 0x5678}},
-    LockObjectsAnswer{{ClrLock{7, 2, true, 0x9ABC}, std::nullopt, ClrLock{}}},
+    LockObjectsAnswer{{ClrLock{7, 2, true, {0x9ABC}}, std::nullopt, ClrLock{},
+                       ClrLock{7, 0, true, {1, 2, 3, ~0ull}, true}}},
     AskIlPlaces{{0x1234, 0x5678}},
     IlPlacesAnswer{},
     IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {}},
@@ -93,7 +94,7 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   ask_locks.objects.resize(kMaxAsked);
   EXPECT_TRUE(back(ask_locks));
   LockObjectsAnswer locks;
-  locks.locks.assign(kMaxAsked, ClrLock{~0u, ~0u, true, ~0ull});
+  locks.locks.assign(kMaxAsked, ClrLock{~0u, ~0u, true, {~0ull, ~0ull, ~0ull, ~0ull}, true});
   EXPECT_TRUE(back(locks));
   ThreadsAnswer threads;
   threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u, ~0ull});

@@ -138,8 +138,53 @@ TEST_F(ThreadingLocks, OfAVersionThatIsNotKnown) {
   EXPECT_EQ(find(), (Locks{held(0, {{0x20}}, 0)}));
 }
 
+// Thread 0x20 waits for a ReaderWriterLockSlim. Its counters are at kLock + 0x40 and so on.
+class ReaderWriterLocks : public ThreadingLocks {
+ protected:
+  ReaderWriterLocks() {
+    std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+    frames[3].name = "System.Threading.ReaderWriterLockSlim.WaitOnEvent(System.Threading.EventWaitHandle)";
+    frames[4].name = "System.Threading.ReaderWriterLockSlim.EnterWriteLock()";
+    clr.locks_of[kLock] = by(1);
+    put(2, 0x1C8, kLock + 0x44);
+  }
+  static ClrLock by(std::uint32_t managed_id) {
+    return {managed_id, 0, true, {kLock + 0x40, kLock + 0x44, kLock + 0x48, kLock + 0x4C}, true};
+  }
+  static Lock expected(std::uint32_t owner) {
+    Lock lock = held(owner, {{0x20}}, 0);
+    lock.type = "System.Threading.ReaderWriterLockSlim";
+    return lock;
+  }
+};
+
+TEST_F(ReaderWriterLocks, NameTheThreadThatWritesByItsManagedId) {
+  for (const std::uint32_t version : {8u, 9u, 10u}) {
+    target.runtime_of.major = static_cast<decltype(target.runtime_of.major)>(version);
+    EXPECT_EQ(find(), Locks{expected(0x10)}) << version;
+  }
+  target.runtime_of.major = 11;
+  EXPECT_EQ(find(), Locks{expected(0)});
+}
+
+TEST_F(ReaderWriterLocks, DoNotNameThreadsThatRead) {
+  clr.locks_of[kLock] = by(0);
+  EXPECT_EQ(find(), Locks{expected(0)});
+  clr.locks_of[kLock] = by(7);  // the thread has ended
+  EXPECT_EQ(find(), Locks{expected(0)});
+}
+
+TEST_F(ReaderWriterLocks, WhoseCountersTheThreadDoesNotKeepAreNotWaitedFor) {
+  put(2, 0x1C8, kLock + 0x50);
+  EXPECT_EQ(find(), Locks{});
+  put(2, 0x1C8, kLock + 0x4C);
+  EXPECT_EQ(find(), Locks{expected(0x10)});
+  clr.locks_of[kLock] = by(2);  // the thread has got it
+  EXPECT_EQ(find(), Locks{});
+}
+
 TEST_F(ThreadingLocks, ThatNobodyHasWaitedForIsNone) {
-  clr.locks_of[kLock].wait_event = 0;
+  clr.locks_of[kLock].kept = {};
   EXPECT_EQ(find(), Locks{});
 }
 
