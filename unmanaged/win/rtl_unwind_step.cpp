@@ -45,10 +45,13 @@ struct RtlUnwindStep::Unwind {
 namespace {
 
 // Reads memory inside guarded_call, without a guard for each read. Unlike other MemoryReaders this one
-// may fault: the fault ends the guarded call.
+// may fault: the fault ends the guarded call. `image` is null, or an image of which only what may be read is read.
 class UnguardedReader final : public MemoryReader {
  public:
+  explicit UnguardedReader(const ModuleSpan* image) noexcept : image_(image) {}
+
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    if (image_ != nullptr && image_->contains(address) && !image_->may_read(address, bytes)) return false;
     const auto* from = reinterpret_cast<const void*>(address);
     // The sizes that unwinding reads most are copied without a call.
     switch (bytes) {
@@ -59,6 +62,9 @@ class UnguardedReader final : public MemoryReader {
     }
     return true;
   }
+
+ private:
+  const ModuleSpan* image_;
 };
 
 }  // namespace
@@ -102,7 +108,7 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
 RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
-    const EntrySearch search = find_entry(UnguardedReader(), *unwind.module, rva, unwind.hints);
+    const EntrySearch search = find_entry(UnguardedReader(unwind.module), *unwind.module, rva, unwind.hints);
     if (search.found) {
       return {reinterpret_cast<RUNTIME_FUNCTION*>(search.address), unwind.module->base};
     }
@@ -125,7 +131,7 @@ void RtlUnwindStep::unwind(void* call) {
   unwind.function = look_up(unwind);
   if (!unwind.found()) return;
   const auto [entry, image_base] = unwind.function;
-  const UnguardedReader code;
+  const UnguardedReader code(unwind.module);
   // A return address that is its function's end is also the start of the next function. The look-up stepped back onto
   // the call, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "symbols/clr_stub.h"
+#include "unmanaged/step/open_pages.h"
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
@@ -409,7 +410,8 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
   if (walked && probes) canary.emplace(canaries_, result.os_id);
   const FreezeGate::Pass pass(services_.gate);
   if (!pass) return false;
-  const GuardedReader images;
+  const GuardedReader own_memory;
+  const OpenPages images(images_.view(), own_memory);
   const PlainMemory stack;
   const CaptureView view{.modules = images_.view(),
                          .code = images,
