@@ -26,6 +26,8 @@ constexpr int kLooksOverdue = 3;
 // n ms, because the runtime may unload hundreds of assemblies one after another, and meanwhile it cannot be asked about
 // new code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
+// How often a thread is looked at, at most, to which the system is just sending an exception.
+constexpr int kLooksInDispatch = 3;
 constexpr DWORD kMaxPausesMs = 2000;
 
 // Whether unloaded code can be the reason for a gap or for guessed frames in a stack.
@@ -177,6 +179,8 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
         pause_before(i + 1)) {
       continue;
     }
+    // A debugger may hold a thread in that state, so the last look counts.
+    if (!partial && result.in_dispatch && i < kLooksInDispatch) continue;
     if (!partial && result.gap_may_be_unloaded_code && !result.thread.overdue) {
       partial = std::move(result);
       continue;
@@ -228,6 +232,7 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
   }
   how.asked = !raw.at_risk;
   finish_look(result, raw, how, last);
+  result.in_dispatch = raw.in_dispatch;
   return true;
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "unmanaged/step/registers.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/suspended/thread_control.h"
+#include "walker/suspended/win/thread_context.h"
 
 namespace mixwalk {
 
@@ -20,7 +20,7 @@ class ThreadHandle {
   DWORD id() const noexcept { return id_; }  // 0 if none is open
 
   // To be called only while the thread is suspended. Waits until the thread has really stopped.
-  bool read_registers(Registers& registers) const noexcept;
+  ReadContext read_context() const noexcept { return mixwalk::read_context(handle_.get()); }
   StackLimits stack_limits() const noexcept;
 
  private:
