@@ -15,6 +15,7 @@
 #include "walker/merge.h"
 #include "walker/outside/target_modules.h"
 #include "walker/outside/target_step.h"
+#include "walker/runtime_code.h"
 #include "walker/stub_callees.h"
 
 namespace mixwalk {
@@ -110,6 +111,7 @@ class Walk {
                                  .scratch = frames_,
                                  .guess = &guess});
     note_callees(stack, sample.stack);
+    if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
     return stack;
   }
 

@@ -9,6 +9,7 @@
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
+#include "walker/runtime_code.h"
 #include "walker/stub_callees.h"
 #include "walker/suspended/capture.h"
 
@@ -452,6 +453,7 @@ Stack Sampler::walk_copy(const RawSample& sample) {
                                .scratch = buffers_.frames(),
                                .guess = &guess});
   note_callees(stack, sample.stack);
+  name_runtime_code(stack, images_.view(), step.code());
   return stack;
 }
 
