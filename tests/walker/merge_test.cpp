@@ -822,7 +822,9 @@ TEST(MergeTest, AnExchangedReturnAddressHasItsOwnReason) {
 }
 
 TEST(MergeTest, ANativeFrameCalledTheMethodWhoseReturnAddressIsExchanged) {
-  Scene scene({{.rip = 0x900130, .rsp = 0x7090, .fault = StepFault::return_replaced}, {0x20080, 0x7100}, {0x10090, 0x7180},
+  Scene scene({{.rip = 0x900130, .rsp = 0x7090, .fault = StepFault::return_replaced},
+               {0x20080, 0x7100},
+               {0x10090, 0x7180},
                {0, 0x71C0}},
               {entry(kHelper, 0x900130, 0x7090), hole(0x20080, 0x7100)});
   EXPECT_THAT(runs(scene.merged()), ElementsAre("root root, 2 from 1"));

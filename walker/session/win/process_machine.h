@@ -19,8 +19,8 @@ MachineFunctions system_machine_functions() noexcept;
 // or runs on an ARM64 processor. Empty if it can. The handle has PROCESS_QUERY_LIMITED_INFORMATION.
 //
 // Folklore: an x64 process on an ARM64 machine is no WOW64 process, and its images are x64, but those of the system
-// contain ARM64 code besides (ARM64X), whose unwind data is of another kind. (Microsoft Learn, "ARM64EC"; dotnet/runtime
-// issue 68671.) Only the two newer functions tell. Test: process_machine_test.
+// contain ARM64 code besides (ARM64X), whose unwind data is of another kind. (Microsoft Learn, "ARM64EC";
+// dotnet/runtime issue 68671.) Only the two newer functions tell. Test: process_machine_test.
 std::string unfit_machine(HANDLE process, const MachineFunctions& functions = system_machine_functions());
 
 }  // namespace mixwalk

@@ -44,7 +44,8 @@ TEST(ProcessMachine, ProcessesOf32Bits) {
 
 TEST(ProcessMachine, AnEmulatedProcess) {
   EXPECT_EQ(unfit({.native = 0xAA64, .machine = 0x8664}),
-            " is an x64 process that runs emulated on an ARM64 processor; mixwalk cannot walk the system's images there");
+            " is an x64 process that runs emulated on an ARM64 processor; mixwalk cannot walk the system's images"
+            " there");
 }
 
 TEST(ProcessMachine, AnArm64Process) {
