@@ -34,11 +34,10 @@ struct Dispatchers {
 //
 // Folklore: Wine 8 keeps the Rip of the system call on another stack. It puts the callback's data right below the Rsp
 // of the system call, aligned to 16 bytes, then five words below the data, and enters KiUserCallbackDispatcher with Rsp
-// at the lowest of these, the mark. The function stores its arguments there: the callback's number, the address and the size of the
-// data. The word at the Rsp of the system call is the return address of the call of its stub. Real case: each window
-// procedure that win32u.dll calls, as at the creation of a window, and probably the 38 samples of a COM program that
-// ended at a dispatcher. Remedy: the stub is found by that call. Test:
-// dispatchers_test, lost_frames_test.
+// at the lowest of these, the mark. The function stores its arguments there: the callback's number, the address and the
+// size of the data. The word at the Rsp of the system call is the return address of the call of its stub. Real case:
+// each window procedure that win32u.dll calls, as at the creation of a window, and probably the 38 samples of a COM
+// program that ended at a dispatcher. Remedy: the stub is found by that call. Test: dispatchers_test, lost_frames_test.
 std::optional<Registers> callback_caller(const StackCopy& stack, const MemoryReader& code,
                                          const Registers& caller) noexcept;
 

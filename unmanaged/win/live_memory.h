@@ -48,7 +48,8 @@ class LiveMemory final : public OutsideMemory {
 };
 
 // Reads this process's own memory only where a read should not fault: in listed images (ModuleSpan::may_read), and
-// outside the images if `outside` says that the memory can be read. Each read is guarded as well. Frozen-safe if `outside` is.
+// outside the images if `outside` says that the memory can be read. Each read is guarded as well. Frozen-safe if
+// `outside` is.
 class KnownMemory final : public MemoryReader {
  public:
   KnownMemory(const ModuleView& images, OutsideMemory& outside) noexcept

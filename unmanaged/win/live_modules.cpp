@@ -17,8 +17,8 @@ namespace {
 constexpr int kAttempts = 16;
 
 // Finds the pages that the program has closed or guarded and that an unwinder may read: those of code, and of
-// constants, since unwind data is constant. Pages that the program writes to do not matter here. An image is closed if it has such
-// pages in its code or its .pdata, or more of them than a ModuleSpan can list.
+// constants, since unwind data is constant. Pages that the program writes to do not matter here. An image is closed if
+// it has such pages in its code or its .pdata, or more of them than a ModuleSpan can list.
 void find_shut_pages(ModuleSpan& span, const ImageHeaders& headers) noexcept {
   const ImageHeaders::Directory pdata = headers.directory(ImageHeaders::kExceptionTable);
   for (std::uint32_t i = 0; const auto section = headers.section(i); ++i) {

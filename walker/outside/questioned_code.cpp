@@ -38,7 +38,8 @@ void add_target(Stack& stack, std::size_t place, ClrQuestions& clr) {
 }
 
 // The kind of code that the runtime has made and that belongs to no method: "CLRStub[VSD_ResolveStub]@7ffa1234" →
-// "VSD_ResolveStub". The names of its helpers begin with "JIT_". Empty for all other names, as those of methods. (RawGetMethodName in the runtime's daccess.cpp.)
+// "VSD_ResolveStub". The names of its helpers begin with "JIT_". Empty for all other names, as those of methods.
+// (RawGetMethodName in the runtime's daccess.cpp.)
 std::string kind_of_code(const std::string& name) {
   constexpr std::string_view kStub = "CLRStub[";
   if (name.starts_with("JIT_")) return name;
