@@ -21,8 +21,8 @@ using GetContextFunction = BOOL(WINAPI*)(HANDLE, CONTEXT*);
 // Folklore: while the system sends a thread an exception, the thread's old Rip is beside its new Rsp for a moment, and
 // NtContinue does the like. (The runtime's sources, threadsuspend.cpp, "Race #2".) A walk from there leads to a caller
 // that the thread does not have. Remedy: GetThreadContext is asked to say so, and the thread is looked at again a
-// moment later. A thread that a debugger holds at an exception stays in that state, so the last look counts. Wine does
-// not answer the question. Test: thread_context_test, capture_test.
+// moment later. A thread that a debugger holds at an exception stays in that state, so the last look counts. Wine 8
+// does not answer the question, Wine 10 does. Test: thread_context_test, capture_test.
 inline ReadContext read_context(HANDLE thread, GetContextFunction get = &GetThreadContext) noexcept {
   CONTEXT context;
   context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER | CONTEXT_EXCEPTION_REQUEST;
