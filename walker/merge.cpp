@@ -160,7 +160,7 @@ class HoleFiller {
         builder_.confirm();
         arrival = run.arrival;
       }
-    } else {
+    } else if (!is_known_caller(entry)) {
       // There may be stubs between the hole and the managed frame that could not be unwound.
       builder_.open(reason(open_reason(fault_), sample_));
     }
@@ -207,13 +207,14 @@ class HoleFiller {
           managed.registers[Register::rsp] = run.next.registers.rsp();
         }
       }
-    } else {
+    } else if (!is_known_caller(entry)) {
       builder_.open(reason(open_reason(fault_), sample_));
     }
     builder_.add_managed({managed.registers.rip, managed.registers.rsp(), managed.kind, trust},
                          entry.function);
     const StepResult stepped = view_.step.step_surely(managed, leaf_rule(managed.kind));
     fault_ = stepped.fault;
+    caller_rsp_ = stepped.caller_rsp;
     start_.reset();
     if (fault_ == StepFault::none) start_ = Start{managed, stepped.trust};
   }
@@ -233,6 +234,12 @@ class HoleFiller {
     } else {
       builder_.open_to_root(reason(run.why, sample_));
     }
+  }
+
+  // Whether the entry is the caller of the managed frame whose return address the runtime has exchanged. The runtime
+  // has kept the real address, and its walk has used it. A frame between the two would lie between their Rsps.
+  bool is_known_caller(const ManagedEntry& entry) const noexcept {
+    return fault_ == StepFault::return_replaced && entry.registers.rsp() == caller_rsp_;
   }
 
   // Walks from start_ to the goal.
@@ -260,7 +267,8 @@ class HoleFiller {
   std::optional<Start> start_;
   bool managed_seen_ = false;
   bool leads_off_ = false;  // the CLR's next frame is on another stack
-  StepFault fault_ = StepFault::none;
+  StepFault fault_ = StepFault::none;  // why there is no start_
+  std::uint64_t caller_rsp_ = 0;       // as StepResult::caller_rsp
 };
 
 bool has_managed_entry(const RawSample& sample) {

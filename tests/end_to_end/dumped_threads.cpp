@@ -36,6 +36,10 @@ std::vector<std::string> dumped_frames(const Json& dump, const Json& thread, Rva
   std::vector<std::string> lines;
   for (const Json& frame : thread.at("frames")) {
     std::string line = frame.at("kind");
+    if (!frame.contains("module")) {  // a gap
+      lines.push_back(line);
+      continue;
+    }
     if (frame.at("module").is_number()) {
       line += ' ' + dump.at("modules").at(frame.at("module").get<std::size_t>()).at("name").get<std::string>();
       if (rvas == Rvas::shown) line += '!' + frame.at("rva").get<std::string>();

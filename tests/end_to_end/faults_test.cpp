@@ -1,11 +1,14 @@
 // Runs mixwalk record beside programs that use faults for purposes of their own (fixtures/faults): the faults that such
 // a program waits for must reach the program, and no fault of ours may.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
+#include "tests/end_to_end/dumped_threads.h"
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/support/win/child_process.h"
 
@@ -14,7 +17,7 @@ namespace {
 
 // The program's counters up to now.
 struct Count {
-  int rounds = 0, alarms = 0, strays = 0, probes = 0, probe_faults = 0;
+  int rounds = 0, alarms = 0, strays = 0, probes = 0, probe_faults = 0, filtered = 0;
 };
 
 class Faults : public testing::Test {
@@ -30,7 +33,7 @@ class Faults : public testing::Test {
     std::string rounds;
     Count count;
     line >> rounds >> count.rounds >> count.alarms >> count.strays >> count.probes >>
-        count.probe_faults;
+        count.probe_faults >> count.filtered;
     EXPECT_EQ(rounds, "ROUNDS") << "the program is gone";
     return count;
   }
@@ -140,6 +143,50 @@ TEST_F(Faults, ACallbackThatHandlesItsOwnFaultGoesOnToItsEnd) {
   EXPECT_GT(counts.during.rounds, counts.before.rounds);
   EXPECT_GE(counts.after.rounds, counts.during.rounds + kRounds);
   EXPECT_GT(stacks_of("dynamic").whole, 0);
+}
+
+// As Exploit Protection's Export Address Filtering does it. Only the loader may read the exports.
+TEST_F(Faults, AGuardOnTheExportsOfTheSystemsImagesLeavesStacksWhole) {
+  const Visit counts = visit("exports");
+  EXPECT_EQ(counts.before.filtered, 3);
+  EXPECT_EQ(counts.after.filtered, 3);
+  EXPECT_EQ(counts.after.strays, 0);
+  for (const char* thread : {"standing", "working"}) {
+    const Stacks stacks = stacks_of(thread);
+    EXPECT_GT(stacks.whole, 10) << thread;
+    EXPECT_EQ(stacks.cut, 0) << thread;
+  }
+}
+
+TEST_F(Faults, DumpsOfAProgramWhoseExportsAreGuardedAreWhole) {
+  ChildProcess program({fixture("faults.exe"), "exports"});
+  ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
+  count_after_rounds(program, kRounds);
+  const auto expect_whole = [](const nlohmann::json& dump) {
+    const nlohmann::json* const thread = dumped_thread(dump, "standing");
+    ASSERT_NE(thread, nullptr);
+    const std::vector<std::string> frames = dumped_frames(dump, *thread, Rvas::left_out);
+    EXPECT_TRUE(thread->at("whole")) << testing::PrintToString(frames);
+    EXPECT_THAT(frames, testing::Contains("native ntdll.dll NtWaitForMultipleObjects"));
+    EXPECT_THAT(frames, testing::Contains("native ntdll.dll RtlUserThreadStart"));
+    EXPECT_THAT(frames, testing::Contains(testing::HasSubstr("Faults.Program")));
+  };
+  for (const char* way : {"--inside", "--outside"}) {
+    SCOPED_TRACE(way);
+    expect_whole(dump_as_json(program.id(), {way}));
+  }
+  const std::string file = temporary_file("faults.dmp");
+  const ProgramResult written = run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", file});
+  EXPECT_EQ(written.exit_code, 0u) << written.err;
+  const ProgramResult read = run_program({mixwalk_exe(), "dump", "-f", "json", file});
+  EXPECT_EQ(read.exit_code, 0u) << read.err;
+  if (read.exit_code == 0) expect_whole(nlohmann::json::parse(read.out));
+  remove_file(file);
+  const Count after = count(program);
+  EXPECT_EQ(after.filtered, 3);
+  EXPECT_EQ(after.strays, 0);
+  program.write_line("STOP");
+  EXPECT_EQ(program.wait(30'000), 0u);
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/end_to_end/dumped_threads.h"
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
@@ -32,6 +34,8 @@ constexpr Situation kSituations[] = {
     {"null_call", true, "lost_stand"},
     {"jump_to_itself", true, "lost_stand"},
     {"chained_to_itself", false, ""},
+    {"apc", true, "lost_stand"},     // inside an asynchronous procedure call
+    {"window", true, "lost_stand"},  // in a window procedure that the system called
 };
 
 // How often both threads of each situation are dumped.
@@ -128,6 +132,16 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
         }
       }
     }
+  }
+  // From outside the same is known.
+  for (const unsigned id : {managed, native}) {
+    const nlohmann::json dump = dump_as_json(program_->id(), {"--outside", "--thread", std::to_string(id)});
+    const nlohmann::json* const thread = dumped_thread(dump, id);
+    ASSERT_NE(thread, nullptr);
+    const std::vector<std::string> frames = dumped_frames(dump, *thread, Rvas::left_out);
+    EXPECT_EQ(thread->at("whole"), situation.whole) << testing::PrintToString(frames);
+    EXPECT_THAT(frames, testing::Not(testing::Contains(testing::HasSubstr("nvented"))));
+    EXPECT_THAT(frames, testing::Contains(testing::HasSubstr(situation.frame)));
   }
   program_->write_line("");
   EXPECT_EQ(program_->read_line(), "GONE");

@@ -93,8 +93,8 @@ DumpBuilder& DumpBuilder::promised(std::uint64_t address, std::uint64_t bytes) {
   return *this;
 }
 DumpBuilder& DumpBuilder::region(std::uint64_t address, std::uint64_t bytes, std::uint32_t state,
-                                 std::uint32_t protection) {
-  regions_.push_back({address, bytes, state, protection});
+                                 std::uint32_t protection, std::uint32_t type) {
+  regions_.push_back({address, bytes, state, protection, type});
   return *this;
 }
 DumpBuilder& DumpBuilder::exception(std::uint32_t thread, std::uint32_t code, std::uint64_t address,
@@ -182,7 +182,7 @@ std::vector<std::byte> DumpBuilder::build() const {
     regions.u32(16).u32(48).u64(regions_.size());
     for (const Region& region : regions_) {
       regions.u64(region.address).u64(region.address).u32(region.protection).u32(0).u64(region.bytes);
-      regions.u32(region.state).u32(region.protection).u32(0x20000).u32(0);
+      regions.u32(region.state).u32(region.protection).u32(region.type).u32(0);
     }
     file.stream(16, regions);
   }

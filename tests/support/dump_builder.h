@@ -44,7 +44,8 @@ class DumpBuilder {
   DumpBuilder& memory32(std::uint64_t address, std::vector<std::byte> bytes);
   // Adds a range that the list promises, and of which nothing is written.
   DumpBuilder& promised(std::uint64_t address, std::uint64_t bytes);
-  DumpBuilder& region(std::uint64_t address, std::uint64_t bytes, std::uint32_t state, std::uint32_t protection);
+  DumpBuilder& region(std::uint64_t address, std::uint64_t bytes, std::uint32_t state, std::uint32_t protection,
+                      std::uint32_t type = 0x20000);
   DumpBuilder& exception(std::uint32_t thread, std::uint32_t code, std::uint64_t address,
                          const RegisterValues& registers);
   DumpBuilder& misc(std::uint32_t process_id, std::uint32_t start);
@@ -75,7 +76,7 @@ class DumpBuilder {
   };
   struct Region {
     std::uint64_t address, bytes;
-    std::uint32_t state, protection;
+    std::uint32_t state, protection, type;
   };
   struct Raised {
     std::uint32_t thread, code;

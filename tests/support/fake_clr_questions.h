@@ -28,7 +28,7 @@ class FakeClrQuestions final : public ClrQuestions {
     const auto known = methods_.find(method);
     return known != methods_.end() ? known->second : ClrMethod{};
   }
-  std::string code_name(std::uint64_t) override { return {}; }
+  std::string code_name(std::uint64_t address) override { return code_names[address]; }
   std::vector<ClrThread> threads() override { return clr_threads; }
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override {
     return first - 1 < sync_block_answers.size() ? std::optional(sync_block_answers[first - 1]) : std::nullopt;
@@ -67,6 +67,7 @@ class FakeClrQuestions final : public ClrQuestions {
   }
   std::string obstacle() const override { return {}; }
 
+  std::map<std::uint64_t, std::string> code_names;
   std::vector<ClrThread> clr_threads;
   std::vector<ClrSyncBlocks> sync_block_answers;    // the answers to first = 1, 2, …
   std::map<std::uint64_t, std::string> objects_of;  // the objects' types

@@ -36,7 +36,7 @@ class ScriptedUnwindStep final : public UnwindStep {
     for (std::size_t i = 0; i + 1 < frames_.size(); ++i) {
       const ScriptedFrame& here = frames_[i];
       if (here.rip != frame.registers.rip || here.rsp != frame.registers.rsp()) continue;
-      if (here.fault != StepFault::none) return {here.fault};
+      if (here.fault != StepFault::none) return {.fault = here.fault, .caller_rsp = frames_[i + 1].rsp};
       if (frame.guessed && !here.steps_if_guessed) return {StepFault::no_call};
       if (here.leaf && leaf == LeafRule::forbidden) return {StepFault::no_unwind};
       const ScriptedFrame& caller = frames_[i + 1];

@@ -790,5 +790,45 @@ TEST(MergeTest, CodeOfTheRuntimeWhoseCallerCallsOtherCode) {
   EXPECT_THAT(runs(scene.merged()).back(), "root root, 2 from 7");
 }
 
+// Helper was called by Main, and the runtime has exchanged its return address.
+std::vector<ScriptedFrame> replaced_return() {
+  return {
+      {.rip = 0x900130, .rsp = 0x7090, .fault = StepFault::return_replaced},
+      {0x900040, 0x7100},
+      {0x10090, 0x7180},
+      {0, 0x71C0},
+  };
+}
+
+TEST(MergeTest, TheRuntimeKnowsTheReturnAddressThatItHasExchanged) {
+  Scene scene(replaced_return(), {entry(kHelper, 0x900130, 0x7090), entry(kMain, 0x900040, 0x7100)});
+  const Stack stack = scene.merged();
+  EXPECT_THAT(frames(stack), ElementsAre("managed 900130@7090 f2", "managed 900040@7100 f1", "native 10090@7180 m0"));
+  EXPECT_THAT(runs(stack), ElementsAre("root root, 1 from 2"));
+}
+
+// Something is between the two that the runtime does not report.
+TEST(MergeTest, AnExchangedReturnAddressBelowAnotherFrame) {
+  Scene scene(replaced_return(), {entry(kHelper, 0x900130, 0x7090), entry(kMain, 0x900040, 0x7140)});
+  const Stack stack = scene.merged();
+  EXPECT_THAT(runs(stack), testing::Contains("middle open (return-replaced), 1 from 1"));
+}
+
+TEST(MergeTest, AnExchangedReturnAddressHasItsOwnReason) {
+  Scene scene(replaced_return());
+  const Stack stack = scene.merged();
+  EXPECT_THAT(frames(stack), ElementsAre("managed 900130@7090 f2", "gap"));
+  EXPECT_THAT(runs(stack), ElementsAre("root open (return-replaced), 1 from 1"));
+}
+
+TEST(MergeTest, ANativeFrameCalledTheMethodWhoseReturnAddressIsExchanged) {
+  Scene scene({{.rip = 0x900130, .rsp = 0x7090, .fault = StepFault::return_replaced},
+               {0x20080, 0x7100},
+               {0x10090, 0x7180},
+               {0, 0x71C0}},
+              {entry(kHelper, 0x900130, 0x7090), hole(0x20080, 0x7100)});
+  EXPECT_THAT(runs(scene.merged()), ElementsAre("root root, 2 from 1"));
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -14,7 +14,7 @@ constexpr std::uint64_t kNameCountAt = 24, kFunctionsAt = 28, kNamesAt = 32, kOr
 constexpr std::uint32_t kSignature = 0x4550;  // "PE"
 constexpr std::uint16_t kPe32Plus = 0x20B;
 constexpr std::uint32_t kMaxNames = 0x10000;  // ordinals have 16 bits
-constexpr std::size_t kMaxName = 32;          // of the names that are looked for
+constexpr std::size_t kMaxName = 48;          // of the names that are looked for
 
 // Returns the order of the name at that address and `name`, as strcmp does, or nothing if the name cannot be read.
 std::optional<int> compare(const MemoryReader& memory, std::uint64_t address,

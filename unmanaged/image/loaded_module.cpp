@@ -11,6 +11,7 @@
 namespace mixwalk {
 namespace {
 
+constexpr std::string_view kReturnTrap = "RtlRaiseExceptionForReturnAddressHijack";
 constexpr std::uint32_t kClrHeaderBytes = 72, kManagedNativeHeader = 64;  // IMAGE_COR20_HEADER
 
 // Returns the risk by the image's file name in lower case. An image that is not in the list is assumed to hold no lock
@@ -70,6 +71,10 @@ void set_path(ModuleTable::Entry& entry, std::string path, const MemoryReader& m
   const std::string name = ascii_lower(whole.substr(whole.find_last_of('\\') + 1));
   entry.span.starts_threads = starts_threads(name);
   entry.span.lock_risk = lock_risk(name);
+  if (name == "ntdll.dll" && !entry.span.closed) {
+    const auto trap = export_rva(memory, entry.span.base, kReturnTrap);
+    if (trap && *trap < entry.span.size) entry.span.return_trap = *trap;
+  }
   // A program that was published as a single file contains the runtime.
   if (entry.span.lock_risk == LockRisk::none && !entry.span.closed &&
       exports_name(memory, entry.span.base, kRuntimeInSingleFile)) {

@@ -58,4 +58,10 @@ MemoryKind DumpOutsideMemory::kind(std::uint64_t address) noexcept {
   return kind_of_pages(region->state, region->protection);
 }
 
+bool DumpOutsideMemory::is_image(std::uint64_t address) noexcept {
+  constexpr std::uint32_t kImage = 0x100'0000;  // MEM_IMAGE
+  const MinidumpRegion* const region = piece_with(regions_, address);
+  return region != nullptr && region->type == kImage;
+}
+
 }  // namespace mixwalk

@@ -37,6 +37,7 @@ class DumpOutsideMemory final : public OutsideMemory {
   explicit DumpOutsideMemory(const Minidump& dump) noexcept : regions_(dump.regions()), memory_(dump) {}
 
   MemoryKind kind(std::uint64_t address) noexcept override;
+  bool is_image(std::uint64_t address) noexcept override;
 
  private:
   std::span<const MinidumpRegion> regions_;

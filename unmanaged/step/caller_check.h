@@ -27,6 +27,16 @@ struct FoundCaller {
 StepFault check_caller(const FoundCaller& found, const StackCopy& stack, LeafStep& leaf,
                        const MemoryReader& code) noexcept;
 
+// Whether a word that is taken for a return address is the begin of one of the functions to which the runtime lets a
+// thread return, to stop the thread there for a GC. Frozen-safe if `code` is.
+//
+// Folklore: for a GC, the runtime exchanges the return address of the method that a thread runs. Until the thread
+// returns, only the runtime knows the real one (Thread::m_pvHJRetAddr), and no call leads to the new one:
+// OnHijackTripThread of coreclr.dll, or, in a process with shadow stacks, RtlRaiseExceptionForReturnAddressHijack of
+// ntdll.dll. (dotnet/runtime, pull request 55946.) Real case: stacks of hunt.exe expressions under Wine 10. Remedy: a
+// gap with its own reason. If DoStackSnapshot knows the caller, there is no gap. Test: caller_check_test, merge_test.
+bool is_return_trap(std::uint64_t return_address, const ModuleSpan& module, const MemoryReader& code) noexcept;
+
 // Whether a frame without unwind data is at the first instruction of a function, as if the call stood before that
 // function. Frozen-safe if `code` is.
 //

@@ -26,6 +26,25 @@ void ModuleSpan::add_code(CodeRange range) noexcept {
   last = {std::min(last.begin, range.begin), std::max(last.end, range.end)};
 }
 
+bool ModuleSpan::add_shut(CodeRange range) noexcept {
+  for (CodeRange& place : shut) {
+    if (place.end == 0) {
+      place = range;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ModuleSpan::may_read(std::uint64_t address, std::size_t bytes) const noexcept {
+  if (closed) return false;
+  if (shut.front().end == 0) return true;
+  const std::uint64_t begin = address - base;
+  return std::ranges::none_of(shut, [&](const CodeRange& range) {
+    return begin < range.end && begin + bytes > range.begin;
+  });
+}
+
 const ModuleSpan* ModuleView::find(std::uint64_t address) const noexcept {
   auto after = std::upper_bound(
       modules_.begin(), modules_.end(), address,

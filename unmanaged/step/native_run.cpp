@@ -13,6 +13,8 @@ OpenReason open_reason(StepFault fault) noexcept {
     case StepFault::no_call: return OpenReason::no_call;
     case StepFault::ended_early: return OpenReason::ended_early;
     case StepFault::too_slow: return OpenReason::too_slow;
+    case StepFault::return_replaced: return OpenReason::return_replaced;
+    case StepFault::unwind_version_3: return OpenReason::unwind_version_3;
   }
   return OpenReason::bad_unwind;
 }

@@ -49,9 +49,11 @@ enum class OpenReason : std::uint8_t {
   ended_early,     // a return address of zero, in a frame that does not start a thread
   too_slow,        // the walk has used all of its time
   off_stack,       // the thread's Rsp is not on its own stack, so no stack was copied (set by the merge)
+  return_replaced,   // the runtime has exchanged the return address
+  unwind_version_3,  // unwind information of version 3 (APX)
 };
 // Files store the numbers, so a new one is added at the end.
-inline constexpr OpenReason kLastOpenReason = OpenReason::off_stack;
+inline constexpr OpenReason kLastOpenReason = OpenReason::unwind_version_3;
 inline constexpr std::size_t kOpenReasons = static_cast<std::size_t>(kLastOpenReason) + 1;
 
 struct RunResult {

@@ -17,6 +17,8 @@ enum class MemoryKind : std::uint8_t {
 class OutsideMemory {
  public:
   virtual MemoryKind kind(std::uint64_t address) noexcept = 0;
+  // Whether the system says that an image is mapped there (MEM_IMAGE). False if that is not known.
+  virtual bool is_image(std::uint64_t /*address*/) noexcept { return false; }
 
  protected:
   ~OutsideMemory() = default;

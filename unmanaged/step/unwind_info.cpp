@@ -51,8 +51,10 @@ unsigned slots(Code code) noexcept {
   return kSlots[static_cast<std::size_t>(code.op())];
 }
 
-bool known(const Header& header) noexcept {
-  return header.version() == 1 || header.version() == 2;
+// Version 3 is that of code for APX (Microsoft Learn, "x64 unwind information v3").
+StepFault check_version(const Header& header) noexcept {
+  if (header.version() == 3) return StepFault::unwind_version_3;
+  return header.version() == 1 || header.version() == 2 ? StepFault::none : StepFault::bad_unwind;
 }
 
 // One UNWIND_INFO, read as a whole.
@@ -61,7 +63,7 @@ class Info {
   StepFault read(const UnwindMemory& memory, std::uint32_t rva) noexcept {
     const std::uint64_t at = memory.image_base + rva;
     if (!memory.code.read(at, &header_, sizeof header_)) return StepFault::unreadable_unwind;
-    if (!known(header_)) return StepFault::bad_unwind;
+    if (const StepFault fault = check_version(header_); fault != StepFault::none) return fault;
     const std::size_t bytes =
         header_.chained() ? chained_at() + sizeof(FunctionEntry) : header_.code_count * kSlotBytes;
     if (bytes != 0 && !memory.code.read(at + sizeof header_, bytes_.data(), bytes)) {
@@ -222,7 +224,7 @@ UnwindCheck check_unwind(const UnwindMemory& memory, const FunctionEntry& entry,
 UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept {
   const auto header = memory.code.read_value<Header>(memory.image_base + entry.unwind);
   if (!header) return {StepFault::unreadable_unwind};
-  if (!known(*header)) return {StepFault::bad_unwind};
+  if (const StepFault fault = check_version(*header); fault != StepFault::none) return {fault};
   const bool enters_with_frame =
       header->chained() || (header->prologue_bytes == 0 && header->code_count != 0);
   return {StepFault::none, header->frame_register(), !enters_with_frame};

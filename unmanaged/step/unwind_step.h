@@ -34,6 +34,8 @@ enum class StepFault : std::uint8_t {
   no_call,             // the word in the place of a return address is not one: it is not behind a call that leads here
   ended_early,         // the return address is zero, in a frame that does not start a thread
   too_slow,            // the walk has used all of its time
+  return_replaced,     // the runtime has exchanged the return address, so that the thread stops when it returns
+  unwind_version_3,    // unwind information of version 3 (APX), which is not decoded
 };
 
 struct StepResult {
@@ -45,6 +47,8 @@ struct StepResult {
   // The frame's code lies outside every image, and the caller's call leads to other code, as far as can be seen. Code
   // that the runtime made may nevertheless have been reached by a jump.
   bool calls_other_code = false;
+  // Of return_replaced: the Rsp of the frame's caller.
+  std::uint64_t caller_rsp = 0;
   // The frame's code has no unwind data. If there is also a fault, only a guess can find the caller.
   bool no_unwind_data = false;
 };

@@ -54,7 +54,7 @@ bool KnownMemory::read(std::uint64_t address, void* into, std::size_t bytes) con
 }
 
 bool KnownMemory::is_readable(std::uint64_t address) const noexcept {
-  if (const ModuleSpan* image = images_.find(address)) return !image->closed;
+  if (const ModuleSpan* image = images_.find(address)) return image->may_read(address, 1);
   const MemoryKind kind = outside_.kind(address);
   return kind == MemoryKind::code || kind == MemoryKind::data;
 }

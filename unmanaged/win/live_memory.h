@@ -47,8 +47,9 @@ class LiveMemory final : public OutsideMemory {
   std::uint64_t forgotten_ms_ = 0;  // the last time at which everything was forgotten
 };
 
-// Reads this process's own memory only where a read should not fault: in listed images that are not closed, and outside
-// the images if `outside` says that the memory can be read. Each read is guarded as well. Frozen-safe if `outside` is.
+// Reads this process's own memory only where a read should not fault: in listed images (ModuleSpan::may_read), and
+// outside the images if `outside` says that the memory can be read. Each read is guarded as well. Frozen-safe if
+// `outside` is.
 class KnownMemory final : public MemoryReader {
  public:
   KnownMemory(const ModuleView& images, OutsideMemory& outside) noexcept

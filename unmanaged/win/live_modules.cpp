@@ -16,16 +16,28 @@ namespace {
 
 constexpr int kAttempts = 16;
 
-// Whether the program has closed or guarded a page that an unwinder may read: a page of code, or of constants, since
-// unwind data is constant. Pages that the program writes to do not matter here.
-bool is_closed(const ImageHeaders& headers) noexcept {
+// Finds the pages that the program has closed or guarded and that an unwinder may read: those of code, and of
+// constants, since unwind data is constant. Pages that the program writes to do not matter here. An image is closed if
+// it has such pages in its code or its .pdata, or more of them than a ModuleSpan can list.
+void find_shut_pages(ModuleSpan& span, const ImageHeaders& headers) noexcept {
+  const ImageHeaders::Directory pdata = headers.directory(ImageHeaders::kExceptionTable);
   for (std::uint32_t i = 0; const auto section = headers.section(i); ++i) {
     const bool constants = section->readable() && !section->writable();
     if (!constants && !section->executable()) continue;
     const std::uint32_t bytes = section->virtual_bytes != 0 ? section->virtual_bytes : section->file_bytes;
-    if (plain_bytes(headers.base() + section->rva, bytes) != bytes) return true;
+    const std::uint64_t begin = span.base + section->rva;
+    for (std::size_t at = plain_bytes(begin, bytes); at < bytes; at += plain_bytes(begin + at, bytes - at)) {
+      CodeRange shut{section->rva + static_cast<std::uint32_t>(at)};
+      // The pages may have been opened between the two questions.
+      at += std::max<std::size_t>(closed_bytes(begin + at, bytes - at), 1);
+      shut.end = section->rva + static_cast<std::uint32_t>(at);
+      const bool has_pdata = shut.begin < std::uint64_t{pdata.rva} + pdata.bytes && pdata.rva < shut.end;
+      if (section->executable() || has_pdata || !span.add_shut(shut)) {
+        span.closed = true;
+        return;
+      }
+    }
   }
-  return false;
 }
 
 // Returns the entry of an image of which nothing may be read: only its address and size, as the system knows them.
@@ -51,7 +63,7 @@ std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
   const auto headers = ImageHeaders::read(memory, base);
   if (!headers) return plain_bytes(base, 1) == 0 ? closed_module(base) : std::nullopt;
   ModuleTable::Entry entry = loaded_module(*headers);
-  entry.span.closed = is_closed(*headers);
+  find_shut_pages(entry.span, *headers);
   if (!entry.span.closed) add_code(entry, *headers, memory);
   return entry;
 }

@@ -14,8 +14,9 @@ namespace mixwalk {
 // `unloads` detects that one image took another's place between the reading of its headers and of its path. If it is
 // null, an entry may have the headers of one image and the path of the other.
 //
-// Memory that the program has closed or guarded is not read (plain_memory.h). An image with such memory is listed as
-// closed, and without a timestamp if its headers are closed.
+// Memory that the program has closed or guarded is not read (plain_memory.h). An image with such pages in its code or
+// .pdata is listed as closed, and without a timestamp if its headers are closed. Such pages of an image's constants are
+// listed (ModuleSpan::shut).
 ModuleTable read_live_modules(const ImageUnloads* unloads = nullptr);
 
 // Returns a number that distinguishes the image at `base` from every other image, computed from its headers like

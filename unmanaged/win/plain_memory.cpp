@@ -16,21 +16,27 @@ bool is_plain(const MEMORY_BASIC_INFORMATION& region) noexcept {
          (region.Protect & PAGE_GUARD) == 0;
 }
 
+// Returns how many of these bytes, from the first one on, are plain, or are not.
+std::size_t bytes_of_kind(std::uint64_t address, std::size_t bytes, bool plain) noexcept {
+  std::size_t done = 0;
+  while (done < bytes) {
+    MEMORY_BASIC_INFORMATION region;
+    const auto at = reinterpret_cast<const void*>(address + done);
+    if (VirtualQuery(at, &region, sizeof region) == 0 || is_plain(region) != plain) break;
+    const std::uint64_t end = reinterpret_cast<std::uint64_t>(region.BaseAddress) + region.RegionSize;
+    done = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, end - address));
+  }
+  return done;
+}
+
 }  // namespace
 
 std::size_t plain_bytes(std::uint64_t address, std::size_t bytes) noexcept {
-  std::size_t plain = 0;
-  while (plain < bytes) {
-    MEMORY_BASIC_INFORMATION region;
-    const std::uint64_t at = address + plain;
-    if (VirtualQuery(reinterpret_cast<const void*>(at), &region, sizeof region) == 0 ||
-        !is_plain(region)) {
-      break;
-    }
-    const std::uint64_t end = reinterpret_cast<std::uint64_t>(region.BaseAddress) + region.RegionSize;
-    plain = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, end - address));
-  }
-  return plain;
+  return bytes_of_kind(address, bytes, true);
+}
+
+std::size_t closed_bytes(std::uint64_t address, std::size_t bytes) noexcept {
+  return bytes_of_kind(address, bytes, false);
 }
 
 bool PlainMemory::read(std::uint64_t address, void* into, std::size_t bytes) const noexcept {

@@ -13,6 +13,8 @@ namespace mixwalk {
 // mutex with signals off, and Wine suspends by a signal, so no frozen thread holds that mutex. Takes about a
 // microsecond for each region of pages with the same protection.
 std::size_t plain_bytes(std::uint64_t address, std::size_t bytes) noexcept;
+// Returns how many of these bytes, from the first one on, cannot be read so. Frozen-safe in the same way.
+std::size_t closed_bytes(std::uint64_t address, std::size_t bytes) noexcept;
 
 // Reads this process's own memory. A read first asks plain_bytes, and fails if the memory is not plain. A read faults
 // only if the memory changes between the question and the copy; the copy is guarded. Frozen-safe (plain_bytes). Any

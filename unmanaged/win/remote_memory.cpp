@@ -19,7 +19,7 @@ RemoteMemory::Region RemoteMemory::region_at(std::uint64_t address) const noexce
     return {address, address + 1, MemoryKind::nothing};
   }
   const auto begin = reinterpret_cast<std::uint64_t>(info.BaseAddress);
-  const Region region{begin, begin + info.RegionSize, kind_of_pages(info.State, info.Protect)};
+  const Region region{begin, begin + info.RegionSize, kind_of_pages(info.State, info.Protect), info.Type == MEM_IMAGE};
   if (address < region.begin || address >= region.end) return {address, address + 1, MemoryKind::nothing};
   // The target runs, so a region may have grown over its neighbours since they were asked for.
   const auto first = std::lower_bound(regions_.begin(), regions_.end(), region.begin,

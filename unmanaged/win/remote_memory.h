@@ -23,6 +23,7 @@ class RemoteMemory final : public MemoryReader, public OutsideMemory {
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
   MemoryKind kind(std::uint64_t address) noexcept override;
+  bool is_image(std::uint64_t address) noexcept override { return region_at(address).is_image; }
 
   // Returns how many of these bytes, from the first one on, can be read without harm.
   std::uint64_t plain_bytes(std::uint64_t address, std::uint64_t bytes) const noexcept;
@@ -40,6 +41,7 @@ class RemoteMemory final : public MemoryReader, public OutsideMemory {
   struct Region {
     std::uint64_t begin = 0, end = 0;
     MemoryKind kind = MemoryKind::nothing;
+    bool is_image = false;
   };
   // A large process has some ten thousand regions; those beyond this limit are asked for again.
   static constexpr std::size_t kMaxRegions = 4096;

@@ -5,6 +5,7 @@
 
 #include "unmanaged/step/caller_check.h"
 #include "unmanaged/step/context_restore.h"
+#include "unmanaged/step/dispatchers.h"
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
 #include "unmanaged/step/interrupted_context.h"
@@ -15,7 +16,10 @@
 #include "unmanaged/win/context.h"
 #include "unmanaged/win/guarded.h"
 
-extern "C" __declspec(dllimport) void KiUserExceptionDispatcher();  // ntdll
+// ntdll
+extern "C" __declspec(dllimport) void KiUserExceptionDispatcher();
+extern "C" __declspec(dllimport) void KiUserApcDispatcher();
+extern "C" __declspec(dllimport) void KiUserCallbackDispatcher();
 
 namespace mixwalk {
 
@@ -44,11 +48,20 @@ struct RtlUnwindStep::Unwind {
 
 namespace {
 
+Dispatchers own_dispatchers() noexcept {
+  return {.exception = reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher),
+          .apc = reinterpret_cast<std::uint64_t>(&KiUserApcDispatcher),
+          .callback = reinterpret_cast<std::uint64_t>(&KiUserCallbackDispatcher)};
+}
+
 // Reads memory inside guarded_call, without a guard for each read. Unlike other MemoryReaders this one
-// may fault: the fault ends the guarded call.
+// may fault: the fault ends the guarded call. `image` is null, or an image of which only what may be read is read.
 class UnguardedReader final : public MemoryReader {
  public:
+  explicit UnguardedReader(const ModuleSpan* image) noexcept : image_(image) {}
+
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    if (image_ != nullptr && image_->contains(address) && !image_->may_read(address, bytes)) return false;
     const auto* from = reinterpret_cast<const void*>(address);
     // The sizes that unwinding reads most are copied without a call.
     switch (bytes) {
@@ -59,6 +72,9 @@ class UnguardedReader final : public MemoryReader {
     }
     return true;
   }
+
+ private:
+  const ModuleSpan* image_;
 };
 
 }  // namespace
@@ -102,7 +118,7 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
 RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
-    const EntrySearch search = find_entry(UnguardedReader(), *unwind.module, rva, unwind.hints);
+    const EntrySearch search = find_entry(UnguardedReader(unwind.module), *unwind.module, rva, unwind.hints);
     if (search.found) {
       return {reinterpret_cast<RUNTIME_FUNCTION*>(search.address), unwind.module->base};
     }
@@ -125,7 +141,7 @@ void RtlUnwindStep::unwind(void* call) {
   unwind.function = look_up(unwind);
   if (!unwind.found()) return;
   const auto [entry, image_base] = unwind.function;
-  const UnguardedReader code;
+  const UnguardedReader code(unwind.module);
   // A return address that is its function's end is also the start of the next function. The look-up stepped back onto
   // the call, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
@@ -178,12 +194,7 @@ void RtlUnwindStep::unwind(void* call) {
   Registers caller = registers_of(unwind.context);
   if (skip_saved_rsp(stack, caller)) set_registers(unwind.context, caller);
   unwind.machine_frame |= unwind.module != nullptr && is_redirected(memory, known, ip);
-  // Folklore: on Windows a machine frame lies below the dispatcher of exceptions. Wine 8 presents the interrupted code
-  // as the dispatcher's caller, so its Rip looks like a return address; a Rip of zero (a call through a null pointer)
-  // would be the thread's root. Test: lost_frames_test, null_call.
-  if (unwind.function_begin == reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher)) {
-    unwind.machine_frame = true;
-  }
+  unwind.machine_frame |= own_dispatchers().interrupts(unwind.function_begin);
 }
 
 StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
@@ -192,8 +203,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return {StepFault::unreadable_stack};
   }
   const bool guessed = frame.guessed;
-  if (frame.registers.rip == reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher) &&
-      frame.kind == AddressKind::instruction_pointer) {
+  if (frame.registers.rip == own_dispatchers().exception && frame.kind == AddressKind::instruction_pointer) {
     if (const auto interrupted = interrupted_context(stack_, rsp)) {
       if (interrupted->rsp() <= rsp) return {StepFault::stack_not_growing};
       frame = {*interrupted, AddressKind::instruction_pointer};
@@ -247,6 +257,11 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   caller.registers = stack_.to_target(registers_of(context_));
   caller.kind =
       call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
+  if (call.function_begin == own_dispatchers().callback) {
+    if (const auto entered = callback_caller(stack_, memory_, caller.registers)) {
+      caller = {*entered, AddressKind::instruction_pointer};
+    }
+  }
   const bool grows =
       call.restored ? step_makes_progress(frame.registers, caller.registers) : caller.registers.rsp() > rsp;
   if (!grows) return {StepFault::stack_not_growing};
@@ -256,7 +271,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return {.trust = Trust::context};
   }
   const StepFault fault = check_caller(caller, module, guessed);
-  if (fault != StepFault::none) return {fault};
+  if (fault != StepFault::none) return {.fault = fault, .caller_rsp = caller.registers.rsp()};
   // Situation: a routine pushed a return address that no call left there, and the frame to which that address would
   // lead happens to have a caller, by its frame pointer. That caller called another function.
   const LeafCode function{call.function_begin, call.function_begin};

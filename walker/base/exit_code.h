@@ -10,7 +10,7 @@ enum class ExitCode : int {
   no_process = 3,       // no process has that id or name
   not_dotnet = 4,       // the process has no .NET runtime that can be attached to
   already_profiled = 5, // another profiler is attached, or is just leaving
-  wrong_bitness = 6,    // a 32-bit process, or a dump of one
+  wrong_bitness = 6,    // a 32-bit process, a dump of one, or a process on ARM64
   no_access = 7,        // the process belongs to another user
   target_exited = 8,    // the process ended while it was being looked at
   not_started = 9,      // the process has not started its runtime yet

@@ -160,7 +160,7 @@ Stack read_stack(const Json& json, const Snapshot& snapshot) {
     run.position = word_of(from, "position", RunPosition::whole);
     const std::string end = text_of(from, "end");
     run.end = end == "closed" ? RunEnd::closed : end == "root" ? RunEnd::root : RunEnd::open;
-    run.why = word_of(from, "why", OpenReason::off_stack);
+    run.why = word_of(from, "why", kLastOpenReason);
     run.first_frame = number_of<std::uint32_t>(from, "first_frame");
     run.frame_count = number_of<std::uint32_t>(from, "frame_count");
   }

@@ -103,6 +103,8 @@ std::string_view key(OpenReason why) noexcept {
     case OpenReason::ended_early: return "ended-early";
     case OpenReason::too_slow: return "too-slow";
     case OpenReason::off_stack: return "off-stack";
+    case OpenReason::return_replaced: return "return-replaced";
+    case OpenReason::unwind_version_3: return "unwind-version-3";
   }
   return "";
 }
@@ -235,6 +237,8 @@ std::string_view sentence(OpenReason why) noexcept {
     case OpenReason::ended_early: return "the stack ended in a frame that does not start a thread";
     case OpenReason::too_slow: return "the walk took too long";
     case OpenReason::off_stack: return "the thread does not stand on its own stack";
+    case OpenReason::return_replaced: return "return address replaced by the runtime (GC)";
+    case OpenReason::unwind_version_3: return "unwind information of version 3 (APX)";
   }
   return "";
 }

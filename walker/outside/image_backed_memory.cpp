@@ -52,7 +52,8 @@ std::size_t ImageBackedMemory::read_up_to(std::uint64_t address, void* into, std
 }
 
 // Returns null if the bytes are not an x64 image.
-std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<std::byte> bytes, std::uint64_t base) {
+std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<std::byte> bytes,
+                                                                  std::uint64_t base) const {
   auto file = std::make_unique<File>();
   file->bytes = std::move(bytes);
   file->image = PeImage::parse(file->bytes);
@@ -64,7 +65,8 @@ std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<st
     file->unknown.push_back({rva, rva + std::min(count, UINT32_MAX - rva)});
   };
   for (std::uint32_t i = 0; const auto section = headers->section(i); ++i) {
-    if (section->writable()) add(section->rva, std::max(section->virtual_bytes, section->file_bytes));
+    const bool unknown = section->writable() || (uses_ == Uses::constants && section->executable());
+    if (unknown) add(section->rva, std::max(section->virtual_bytes, section->file_bytes));
   }
   const auto imports = headers->directory(ImageHeaders::kImportAddresses);
   add(imports.rva, imports.bytes);

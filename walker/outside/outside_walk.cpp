@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "walker/merge.h"
 #include "walker/outside/target_modules.h"
 #include "walker/outside/target_step.h"
+#include "walker/runtime_code.h"
 #include "walker/stub_callees.h"
 
 namespace mixwalk {
@@ -36,13 +38,18 @@ std::string why_skipped(CaptureFault fault) {
   return {};
 }
 
-std::uint64_t exception_dispatcher_of(const Target& target) {
+Dispatchers dispatchers_of(const Target& target) {
   for (const Module& module : target.modules()) {
     if (ascii_lower(module_name(module)) != "ntdll.dll") continue;
-    const auto rva = export_rva(target.memory(), module.base, "KiUserExceptionDispatcher");
-    if (rva && *rva < module.size) return module.base + *rva;
+    const auto address_of = [&](std::string_view name) -> std::uint64_t {
+      const auto rva = export_rva(target.memory(), module.base, name);
+      return rva && *rva < module.size ? module.base + *rva : 0;
+    };
+    return {.exception = address_of("KiUserExceptionDispatcher"),
+            .apc = address_of("KiUserApcDispatcher"),
+            .callback = address_of("KiUserCallbackDispatcher")};
   }
-  return 0;
+  return {};
 }
 
 // Asking anew takes no more than this part of the time: 1 / kAskingShare.
@@ -61,8 +68,9 @@ class Walk {
         between_asking_anew_(between_asking_anew),
         table_(target_modules(target)),
         view_(table_.view()),
+        unlisted_(target.memory()),
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
-              exception_dispatcher_of(target)} {}
+              dispatchers_of(target), &unlisted_} {}
 
   // `so_far`: the snapshot with the threads that were walked before.
   Thread walk(const TargetThread& of, Snapshot& so_far) {
@@ -103,6 +111,7 @@ class Walk {
                                  .scratch = frames_,
                                  .guess = &guess});
     note_callees(stack, sample.stack);
+    if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
     return stack;
   }
 
@@ -115,6 +124,7 @@ class Walk {
   void ask_anew(Stack& stack, const RawSample& sample, Snapshot& so_far) {
     const auto begun = std::chrono::steady_clock::now();
     if (!knowledge_.ask_anew || begun < ask_next_ || !knowledge_.ask_anew(so_far)) return;
+    unlisted_.forget();
     if (Stack again = walk(sample); again.whole()) {
       stack = std::move(again);
     } else {
@@ -153,6 +163,7 @@ class Walk {
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses for which the tables were read anew
   ModuleTable table_;
   ModuleView view_;
+  HiddenImages unlisted_;
   OutsideCode code_;
   // The memory is not zeroed, because most stacks need only a few of its pages.
   std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);

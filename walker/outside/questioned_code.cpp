@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "symbols/clr_stub.h"
@@ -35,6 +37,26 @@ void add_target(Stack& stack, std::size_t place, ClrQuestions& clr) {
   if (frame.callee != 0) frame.target = called_by_stub(stub, frame.callee, clr);
 }
 
+// The kind of code that the runtime has made and that belongs to no method: "CLRStub[VSD_ResolveStub]@7ffa1234" →
+// "VSD_ResolveStub". The names of its helpers begin with "JIT_". Empty for all other names, as those of methods.
+// (RawGetMethodName in the runtime's daccess.cpp.)
+std::string kind_of_code(const std::string& name) {
+  constexpr std::string_view kStub = "CLRStub[";
+  if (name.starts_with("JIT_")) return name;
+  const std::size_t end = name.find(']');
+  if (!name.starts_with(kStub) || end == std::string::npos) return {};
+  return name.substr(kStub.size(), end - kStub.size());
+}
+
+// Makes a stub of a native frame outside the images, if the library knows the code.
+void name_unknown_code(Frame& frame, ClrQuestions& clr) {
+  if (frame.kind != FrameKind::native || frame.module != Frame::kNone || frame.function != 0) return;
+  std::string kind = kind_of_code(clr.code_name(CodeAddress{frame.address, frame.address_kind}.lookup()));
+  if (kind.empty()) return;
+  frame.kind = FrameKind::stub;
+  frame.name = std::move(kind);
+}
+
 }  // namespace
 
 void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
@@ -51,6 +73,7 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
     std::vector<Frame>& frames = thread.stack.frames;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (!frames[i].name.empty()) continue;
+      name_unknown_code(frames[i], clr);
       if (frames[i].function != 0) frames[i].name = clr.method(frames[i].function).name;
       if (frames[i].kind == FrameKind::stub) add_target(thread.stack, i, clr);
     }

@@ -14,7 +14,8 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (rsp < stack_.begin() || rsp > stack_.end() || stack_.end() - rsp < sizeof(std::uint64_t)) {
     return {StepFault::unreadable_stack};
   }
-  const bool dispatches = frame.registers.rip == code_.exception_dispatcher && code_.exception_dispatcher != 0;
+  const Dispatchers& dispatchers = code_.dispatchers;
+  const bool dispatches = frame.registers.rip == dispatchers.exception && dispatchers.exception != 0;
   if (dispatches && frame.kind == AddressKind::instruction_pointer) {
     if (const auto interrupted = interrupted_context(stack_, rsp)) {
       if (interrupted->rsp() <= rsp) return {StepFault::stack_not_growing};
@@ -36,16 +37,24 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return stepped;
   }
   caller.guessed = false;  // found by unwind data
-  // The same as in RtlUnwindStep: Wine 8 presents the interrupted code as the dispatcher's caller.
-  if (module != nullptr && module->contains(code_.exception_dispatcher) &&
-      function_begin(frame, *module) == code_.exception_dispatcher) {
-    caller.kind = AddressKind::instruction_pointer;
+  // The same as in RtlUnwindStep.
+  const bool may_dispatch = module != nullptr && caller.kind == AddressKind::return_address &&
+                            (module->contains(dispatchers.exception) || module->contains(dispatchers.apc) ||
+                             module->contains(dispatchers.callback));
+  if (may_dispatch) {
+    const std::uint64_t function = function_begin(frame, *module);
+    if (dispatchers.interrupts(function)) caller.kind = AddressKind::instruction_pointer;
+    if (function != 0 && function == dispatchers.callback) {
+      if (const auto entered = callback_caller(stack_, memory_, caller.registers)) {
+        caller = {*entered, AddressKind::instruction_pointer};
+      }
+    }
   }
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
   const bool returns = caller.kind == AddressKind::return_address && caller.registers.rip != 0;
   const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
   const StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
-  if (fault != StepFault::none) return {fault};
+  if (fault != StepFault::none) return {.fault = fault, .caller_rsp = caller.registers.rsp()};
   // Situation: a guess led to the middle of a frame, and the word that is popped there is not the return address.
   if (guessed && returns && module != nullptr && !calls_function_of(caller, frame, *module)) {
     return {StepFault::no_call};
@@ -57,6 +66,15 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
 StepResult TargetStep::step_outside(Cursor& frame, LeafRule leaf) noexcept {
   StepResult stepped{StepFault::no_unwind};
   if (code_.jitted != nullptr) stepped = code_.jitted->step(frame, leaf, stack_);
+  // Situation: hotpatch images of Windows Server 2025, and DLLs that were taken out of the loader's list. Inside, the
+  // system finds their unwind data.
+  const std::uint64_t lookup = frame.code().lookup();
+  if (stepped.fault == StepFault::no_unwind && code_.unlisted != nullptr && outside_.is_image(lookup)) {
+    if (const ModuleSpan* const image = code_.unlisted->image_at(lookup)) {
+      const ModuleView only({image, 1});
+      return TableUnwindStep(only, memory_, stack_, outside_).step(frame, leaf);
+    }
+  }
   if (stepped.fault != StepFault::no_unwind || !code_.foreign) return stepped;
   const std::uint64_t ip = frame.registers.rip;
   if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, {ip - std::min(ip, kMaxOutsideLeafBytes), ip});

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "unmanaged/step/dispatchers.h"
 #include "unmanaged/step/leaf_step.h"
 #include "unmanaged/step/table_unwind_step.h"
+#include "walker/outside/hidden_images.h"
 #include "walker/outside/jitted_step.h"
 
 namespace mixwalk {
@@ -12,8 +14,9 @@ struct OutsideCode {
   // Whether code that `jitted` does not know is not the runtime's. If so, its callers may be guessed; otherwise the
   // walk ends there.
   bool foreign = false;
-  // Address of ntdll's KiUserExceptionDispatcher; 0 if unknown.
-  std::uint64_t exception_dispatcher = 0;
+  Dispatchers dispatchers{};
+  // Finds images that the target's list lacks. Null: code in them is like any other code outside the images.
+  HiddenImages* unlisted = nullptr;
 };
 
 // One step in a target that is read from outside. In images it uses their .pdata (TableUnwindStep), in other code
@@ -26,6 +29,7 @@ class TargetStep final : public UnwindStep {
       : modules_(modules),
         memory_(memory),
         stack_(stack),
+        outside_(outside),
         code_(code),
         table_(modules, memory, stack, outside),
         leaf_(modules, memory, stack, outside) {}
@@ -43,6 +47,7 @@ class TargetStep final : public UnwindStep {
   const ModuleView& modules_;
   const MemoryReader& memory_;
   const StackCopy& stack_;
+  OutsideMemory& outside_;
   OutsideCode code_;
   TableUnwindStep table_;
   LeafStep leaf_;

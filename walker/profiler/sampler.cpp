@@ -6,9 +6,11 @@
 #include <string>
 
 #include "symbols/clr_stub.h"
+#include "unmanaged/step/open_pages.h"
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
+#include "walker/runtime_code.h"
 #include "walker/stub_callees.h"
 #include "walker/suspended/capture.h"
 
@@ -26,6 +28,8 @@ constexpr int kLooksOverdue = 3;
 // n ms, because the runtime may unload hundreds of assemblies one after another, and meanwhile it cannot be asked about
 // new code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
+// How often a thread is looked at, at most, to which the system is just sending an exception.
+constexpr int kLooksInDispatch = 3;
 constexpr DWORD kMaxPausesMs = 2000;
 
 // Whether unloaded code can be the reason for a gap or for guessed frames in a stack.
@@ -177,6 +181,8 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
         pause_before(i + 1)) {
       continue;
     }
+    // A debugger may hold a thread in that state, so the last look counts.
+    if (!partial && result.in_dispatch && i < kLooksInDispatch) continue;
     if (!partial && result.gap_may_be_unloaded_code && !result.thread.overdue) {
       partial = std::move(result);
       continue;
@@ -228,6 +234,7 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
   }
   how.asked = !raw.at_risk;
   finish_look(result, raw, how, last);
+  result.in_dispatch = raw.in_dispatch;
   return true;
 }
 
@@ -419,7 +426,8 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
   if (walked && probes) canary.emplace(canaries_, result.os_id);
   const FreezeGate::Pass pass(services_.gate);
   if (!pass) return false;
-  const GuardedReader images;
+  const GuardedReader own_memory;
+  const OpenPages images(images_.view(), own_memory);
   const PlainMemory stack;
   const CaptureView view{.modules = images_.view(),
                          .code = images,
@@ -455,6 +463,7 @@ Stack Sampler::walk_copy(const RawSample& sample) {
                                .scratch = buffers_.frames(),
                                .guess = &guess});
   note_callees(stack, sample.stack);
+  name_runtime_code(stack, images_.view(), step.code());
   return stack;
 }
 

@@ -64,6 +64,7 @@ class Sampler {
     std::uint32_t refusal = 0;  // the error with which the system refuses the thread's registers
     bool unmoved = false;  // the thread has no stack here, because its stack is that of the last sample
     bool look_again = false;  // the thread was skipped, but it can be sampled at another moment
+    bool in_dispatch = false;  // the stack may be wrong, since the system was just sending the thread an exception
     // The stack has a gap, and code or an image was unloaded while the thread was captured.
     bool gap_may_be_unloaded_code = false;
     bool lacks_runtime = false;  // the stack has a gap, and the runtime was not asked about it

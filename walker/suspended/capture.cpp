@@ -106,6 +106,7 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
       sample.fault = refused ? CaptureFault::not_now : CaptureFault::not_suspended;
       return;
     }
+    sample.in_dispatch = thread.in_dispatch();
     const StackLimits stack = thread.stack_limits();
     if (!stack.contains(sample.context.rsp())) {
       sample.fault = CaptureFault::off_stack;
@@ -118,7 +119,7 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
       sample.unmoved = true;
     } else if (view.managed != nullptr && clr_thread != 0 && thread.suspended_by_others()) {
       sample.refusal = kThreadSuspended;
-    } else if (view.managed != nullptr && clr_thread != 0) {
+    } else if (view.managed != nullptr && clr_thread != 0 && !sample.in_dispatch) {
       LeafWalk leaf(view, sample);
       const std::optional<Registers> seed = leaf.find_seed();
       if (leaf.clr_allowed()) view.managed->walk(clr_thread, seed ? &*seed : nullptr, sample);

@@ -37,7 +37,11 @@ class GroupCapture {
     const bool stopped = group_.read_registers(place, member.sample.context);
     member.reading_ns = group_.now_ns() - started;
     member.sample.stopping_ns += member.reading_ns;
-    if (!stopped) member.sample.fault = CaptureFault::not_suspended;
+    if (!stopped) {
+      member.sample.fault = CaptureFault::not_suspended;
+    } else if (group_.in_dispatch(place)) {
+      member.sample.fault = CaptureFault::not_now;
+    }
   }
 
   void copy(std::size_t place) noexcept {

@@ -24,7 +24,7 @@ enum class CaptureFault : std::uint8_t {
   not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending, or the system refuses
   off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
   overdue,        // the supervisor resumed it before its stack was copied
-  not_now,        // nothing may be suspended at the moment
+  not_now,        // nothing may be suspended at the moment, or the registers are those of no one moment
   no_room,        // the stacks of the group's other threads left no room for this one
 };
 
@@ -46,6 +46,7 @@ struct RawSample {
     overdue = false;
     unmoved = false;
     at_risk = false;
+    in_dispatch = false;
     stopping_ns = 0;
     frozen_ns = 0;
   }
@@ -62,6 +63,9 @@ struct RawSample {
   bool overdue = false;  // the supervisor ended the freeze
   bool unmoved = false;  // it is where it was at its last sample, so the CLR was not asked
   bool at_risk = false;  // it may hold a lock of the runtime, so the CLR was not asked
+  // The system was just sending the thread an exception, so the registers may be of two moments. The thread is to be
+  // looked at again, if that was not done before.
+  bool in_dispatch = false;
   std::size_t entry_count = 0;
   bool entries_cut = false;  // more callbacks came than the buffer holds
   // stopping_ns is the time from before SuspendThread until the thread had stopped; it depends on the system's

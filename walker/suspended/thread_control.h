@@ -30,6 +30,9 @@ class ThreadControl {
   // To be called only while the thread is suspended. On Windows this call also waits until the thread has really
   // stopped.
   virtual bool read_registers(Registers& registers) noexcept = 0;
+  // To be called after read_registers(). Whether the system was just sending the thread an exception, so that its
+  // registers may be of two moments.
+  virtual bool in_dispatch() const noexcept { return false; }
   // To be called only while the thread is suspended. Whether others had suspended the thread before suspend(): the
   // program, a debugger or the CLR. Such a thread may be copied, but the CLR may not be asked to walk it.
   virtual bool suspended_by_others() const noexcept = 0;

@@ -22,6 +22,8 @@ class ThreadGroup {
   virtual void resume(std::size_t place) noexcept = 0;
   // To be called only while the thread is suspended. Waits until the thread has really stopped.
   virtual bool read_registers(std::size_t place, Registers& registers) noexcept = 0;
+  // As ThreadControl::in_dispatch().
+  virtual bool in_dispatch(std::size_t /*place*/) const noexcept { return false; }
   virtual StackLimits stack_limits(std::size_t place) const noexcept = 0;
   // Whether a supervisor is resuming threads of the group, this one among them, or has done so since begin(). This
   // becomes true before the first of them runs.

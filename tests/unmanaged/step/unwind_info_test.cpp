@@ -107,6 +107,14 @@ TEST_F(UnwindInfoTest, EpilogueCodesBelongToVersionTwo) {
   EXPECT_EQ(rsp(), 0x128u);
 }
 
+TEST_F(UnwindInfoTest, OtherVersionsAreNotDecoded) {
+  const auto summary = [&] { return summarise_unwind({image_, stack_, kImage}, kEntry).fault; };
+  EXPECT_EQ(undo({0x03, 4, 1, 0, 4, 0x42}).fault, StepFault::unwind_version_3);
+  EXPECT_EQ(summary(), StepFault::unwind_version_3);
+  EXPECT_EQ(undo({0x04, 4, 1, 0, 4, 0x42}).fault, StepFault::bad_unwind);
+  EXPECT_EQ(summary(), StepFault::bad_unwind);
+}
+
 TEST_F(UnwindInfoTest, ChainBehindAnOddNumberOfSlots) {
   image_.put_entry(kEntry.unwind + 8, 0x40, 0x60, 0x980);
   image_.put(0x980, {0x01, 4, 1, 0, 4, 0x42});

@@ -3,10 +3,17 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "tests/support/win/child_process.h"
+#include "unmanaged/step/stack_copy.h"
+#include "unmanaged/win/guarded.h"
+#include "unmanaged/win/rtl_unwind_step.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
@@ -140,6 +147,95 @@ TEST(LiveModules, AnImageWithAGuardOnItsUnwindDataIsNotRead) {
     EXPECT_EQ(pdata.now(), DWORD{PAGE_READONLY | PAGE_GUARD}) << "somebody touched it";
   }
   EXPECT_FALSE(read_live_modules().view().find(address_of(sqlite))->closed);
+  FreeLibrary(sqlite);
+}
+
+// The RVA of the page that has the image's export directory.
+std::uint32_t export_page(HMODULE image) {
+  const auto base = address_of(image);
+  const auto& dos = *reinterpret_cast<const IMAGE_DOS_HEADER*>(base);
+  const auto& nt = *reinterpret_cast<const IMAGE_NT_HEADERS64*>(base + static_cast<std::uint32_t>(dos.e_lfanew));
+  return nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT].VirtualAddress / 0x1000 * 0x1000;
+}
+
+// As Exploit Protection's Export Address Filtering does.
+TEST(LiveModules, AGuardOnTheExportsShutsTheirPageOnly) {
+  const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
+  ASSERT_NE(sqlite, nullptr);
+  const ModuleTable before = read_live_modules();
+  const ModuleSpan* const open = before.view().find(address_of(sqlite));
+  ASSERT_NE(open, nullptr);
+  const std::uint32_t page = export_page(sqlite);
+  ASSERT_NE(page, 0u);
+  {
+    const Protected exports(address_of(sqlite) + page, PAGE_READONLY | PAGE_GUARD);
+    const ModuleTable table = read_live_modules();
+    const ModuleSpan* const span = table.view().find(address_of(sqlite));
+    ASSERT_NE(span, nullptr);
+    EXPECT_FALSE(span->closed);
+    EXPECT_EQ(span->pdata_count, open->pdata_count);
+    EXPECT_EQ(span->shut[0], (CodeRange{page, page + 0x1000}));
+    EXPECT_EQ(span->shut[1], CodeRange());
+    EXPECT_FALSE(span->may_read(address_of(sqlite) + page - 1, 2));
+    EXPECT_TRUE(span->may_read(address_of(sqlite) + page - 1, 1));
+    EXPECT_TRUE(span->may_read(address_of(sqlite) + page + 0x1000, 8));
+    EXPECT_EQ(exports.now(), DWORD{PAGE_READONLY | PAGE_GUARD}) << "somebody touched it";
+  }
+  EXPECT_EQ(read_live_modules().view().find(address_of(sqlite))->shut[0], CodeRange());
+  FreeLibrary(sqlite);
+}
+
+TEST(LiveModules, AGuardOnCodeClosesTheImage) {
+  const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
+  ASSERT_NE(sqlite, nullptr);
+  {
+    const ModuleTable before = read_live_modules();
+    const std::uint64_t code = address_of(sqlite) + before.view().find(address_of(sqlite))->code[0].begin;
+    const Protected page(code, PAGE_EXECUTE_READ | PAGE_GUARD);
+    EXPECT_TRUE(read_live_modules().view().find(address_of(sqlite))->closed);
+    EXPECT_EQ(page.now(), DWORD{PAGE_EXECUTE_READ | PAGE_GUARD}) << "somebody touched it";
+  }
+  FreeLibrary(sqlite);
+}
+
+// On Windows unwind data may share a page with the exports. Only functions whose unwind data is there have no caller.
+TEST(LiveModules, UnwindDataInAShutPageIsNotRead) {
+  const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
+  ASSERT_NE(sqlite, nullptr);
+  const std::uint64_t base = address_of(sqlite);
+  const ModuleTable before = read_live_modules();
+  const ModuleSpan* const open = before.view().find(base);
+  ASSERT_NE(open, nullptr);
+  const std::span entries(reinterpret_cast<const RUNTIME_FUNCTION*>(base + open->pdata_rva), open->pdata_count);
+  const RUNTIME_FUNCTION& first = entries.front();
+  const std::uint32_t page = first.UnwindData / 0x1000 * 0x1000;
+  const auto other = std::ranges::find_if(entries, [&](const RUNTIME_FUNCTION& entry) {
+    return entry.UnwindData > page + 0x2000 && (entry.UnwindData & 1) == 0;
+  });
+  ASSERT_NE(other, entries.end());
+  static std::vector<std::byte> buffer(1 << 20);
+  const auto* tib = reinterpret_cast<const NT_TIB*>(NtCurrentTeb());
+  const std::uint64_t words[0x100]{};
+  const auto rsp = reinterpret_cast<std::uint64_t>(words);
+  const auto fault_at = [&](const ModuleTable& table, const RUNTIME_FUNCTION& function) {
+    StackCopy stack(buffer);
+    stack.fill(GuardedReader(), rsp, reinterpret_cast<std::uint64_t>(tib->StackBase));
+    stack.rewrite_pointers();
+    Cursor frame;
+    frame.registers.rip = base + function.BeginAddress;
+    frame.registers[Register::rsp] = rsp;
+    return RtlUnwindStep(stack, table.view()).step(frame, LeafRule::allowed).fault;
+  };
+  const StepFault readable = fault_at(before, first);
+  EXPECT_NE(readable, StepFault::unreadable_unwind);
+  {
+    const Protected data(base + page, PAGE_READONLY | PAGE_GUARD);
+    const ModuleTable table = read_live_modules();
+    ASSERT_FALSE(table.view().find(base)->closed);
+    EXPECT_EQ(fault_at(table, first), StepFault::unreadable_unwind);
+    EXPECT_NE(fault_at(table, *other), StepFault::unreadable_unwind);
+    EXPECT_EQ(data.now(), DWORD{PAGE_READONLY | PAGE_GUARD}) << "somebody touched it";
+  }
   FreeLibrary(sqlite);
 }
 

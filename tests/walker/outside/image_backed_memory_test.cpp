@@ -31,6 +31,7 @@ class ImageBackedMemoryTest : public testing::Test {
     std::vector<std::byte> file = ImageBuilder()
                                       .put_code(ImageBuilder::kCode, plain(ByteWriter().u64(preferred + 0x1010)))
                                       .put_code(kTable, plain(table))
+                                      .function(ImageBuilder::kCode, ImageBuilder::kCode + 8)
                                       .build();
     ImageBuilder::put32(file, ImageBuilder::kDirectoriesAt + 5 * 8, kTable);
     ImageBuilder::put32(file, ImageBuilder::kDirectoriesAt + 5 * 8 + 4, static_cast<std::uint32_t>(table.size()));
@@ -53,6 +54,19 @@ TEST_F(ImageBackedMemoryTest, WhatTheDumpHasIsNotReadFromTheFile) {
   dumped_.put(kBase + ImageBuilder::kCode, std::uint64_t{7});
   EXPECT_EQ(memory_.read_value<std::uint64_t>(kBase + ImageBuilder::kCode), 7u);
   EXPECT_TRUE(folder_.asked.empty());
+}
+
+TEST_F(ImageBackedMemoryTest, OfALiveProcessOnlyConstantsAreReadFromTheFile) {
+  const ImageBackedMemory live(dumped_, modules_, disk_, ImageBackedMemory::Uses::constants);
+  EXPECT_FALSE(live.read_value<char>(kBase + ImageBuilder::kCode));
+  EXPECT_EQ(live.read_value<std::uint32_t>(kBase + ImageBuilder::kPdata), ImageBuilder::kCode);
+}
+
+TEST_F(ImageBackedMemoryTest, AnotherListMayHaveAnotherImageAtABase) {
+  EXPECT_TRUE(memory_.read_value<char>(kBase + ImageBuilder::kCode));
+  const std::vector<Module> others = {{kBase, ImageBuilder::kSizeOfImage, 1, "C:\\a\\other.dll"}};
+  memory_.set_modules(others);
+  EXPECT_FALSE(memory_.read_value<char>(kBase + ImageBuilder::kCode));
 }
 
 }  // namespace

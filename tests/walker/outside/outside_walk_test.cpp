@@ -365,5 +365,63 @@ TEST_F(OutsideWalkTest, BeyondTheLimitsThreadsAreSkipped) {
   EXPECT_NE(snapshot.threads[0].skipped.empty(), snapshot.threads[1].skipped.empty());
 }
 
+// Wine 8's unwind data presents the interrupted code as the caller of KiUserApcDispatcher. A system call's stub has no
+// unwind data, so a return address cannot lie in it.
+TEST_F(OutsideWalkTest, AProcedureCallInterruptsALeaf) {
+  ImageBuilder ntdll;
+  ntdll.function(0x1000, 0x1080).function(0x1080, 0x10A0);
+  ntdll.export_name("KiUserApcDispatcher", 0x1000).export_name("RtlUserThreadStart", 0x1080);
+  ntdll.put_code(0x1010, {0xFF, 0xD0});  // the dispatcher calls the procedure
+  ntdll.put_code(0x109C, {0xE8, 0x1F, 0, 0, 0});  // calls the stub
+  const std::uint64_t procedure = kNtdllBase + 0x1012, stub = kNtdllBase + 0x10C8, root = kNtdllBase + 0x10A1;
+  ntdll.function(0x10A0, 0x10A8);
+  DumpBuilder dump;
+  const auto app = loaded(app_image()), image = loaded(ntdll.build());
+  dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe");
+  dump.module(kNtdllBase, static_cast<std::uint32_t>(image.size()), ImageBuilder::kTimestamp, "C:\\windows\\ntdll.dll");
+  dump.memory(kAppBase, app).memory(kNtdllBase, image);
+  const std::vector<std::uint64_t> words = {procedure, stub, root, 0};
+  const std::uint64_t at = stack_of(words.size());
+  dump.memory(at, stack_with(words));
+  dump.thread({.id = 1, .stack = at, .stack_bytes = static_cast<std::uint32_t>(8 * words.size()),
+               .registers = DumpBuilder::at(kAppBase + 0x1000, at)});
+  const Stack stack = walk(dump).threads[0].stack;
+  ASSERT_THAT(stack.frames, SizeIs(4));
+  EXPECT_EQ(stack.frames[2].address, stub);
+  EXPECT_EQ(stack.frames[2].address_kind, AddressKind::instruction_pointer);
+  EXPECT_TRUE(stack.whole());
+}
+
+// A DLL that the loader's list lacks. The system says that an image is mapped there.
+TEST_F(OutsideWalkTest, CodeOfAnImageInNoListIsUnwoundByItsOwnData) {
+  constexpr std::uint64_t kHidden = 0x1'7000'0000;
+  constexpr std::uint32_t kImage = 0x100'0000, kPrivate = 0x2'0000;  // MEM_IMAGE, MEM_PRIVATE
+  const std::uint64_t root = kNtdllBase + 0x1020;
+  const auto stand = [&](std::uint32_t type) {
+    ImageBuilder hidden;
+    hidden.put_code(0x100E, {0xFF, 0xD0});
+    hidden.function(0x1000, 0x1080);
+    const auto app = loaded(app_image()), ntdll = loaded(ntdll_image()), image = loaded(hidden.build());
+    DumpBuilder dump;
+    dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe");
+    dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp,
+                "C:\\windows\\ntdll.dll");
+    dump.module(0x1'9000'0000, 0x1000, 1, "C:\\net\\coreclr.dll");
+    dump.memory(kAppBase, app).memory(kNtdllBase, ntdll).memory(kHidden, image);
+    dump.region(kHidden, image.size(), 0x1000, 0x20, type);
+    const std::vector<std::uint64_t> words = {kHidden + 0x1010, root, 0};
+    const std::uint64_t at = stack_of(words.size());
+    dump.memory(at, stack_with(words));
+    dump.thread({.id = 1, .stack = at, .stack_bytes = static_cast<std::uint32_t>(8 * words.size()),
+                 .registers = DumpBuilder::at(kAppBase + 0x1000, at)});
+    return walk(dump).threads[0].stack;
+  };
+  const Stack stack = stand(kImage);
+  EXPECT_THAT(frames(stack), ElementsAre("native 140001000", "native 170001010", "native 180001020"));
+  EXPECT_TRUE(stack.whole());
+  EXPECT_THAT(frames(stand(kPrivate)), ElementsAre("native 140001000", "native 170001010", "gap"))
+      << "code of the runtime that nothing is known about";
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -99,5 +99,31 @@ TEST(QuestionedCodeTest, WhatStubsLeadTo) {
   EXPECT_EQ(target_of(clr, "IL_STUB_ReversePInvoke", 0), "");
 }
 
+TEST(QuestionedCodeTest, CodeOfTheRuntimeThatBelongsToNoMethod) {
+  test::FakeClrQuestions clr;
+  clr.code_names[0x1000] = "CLRStub[VSD_ResolveStub]@1000";
+  clr.code_names[0x1FFF] = "JIT_WriteBarrier";
+  clr.code_names[0x3000] = "System.String.Concat(System.String)";
+  clr.code_names[0x4000] = "CLRStub[JumpStub]@4000";
+  Snapshot snapshot;
+  snapshot.threads.resize(1);
+  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+  frames = {{.kind = FrameKind::native, .address = 0x1000},
+            {.kind = FrameKind::native, .address_kind = AddressKind::return_address, .address = 0x2000},
+            {.kind = FrameKind::native, .address = 0x3000},
+            {.kind = FrameKind::native, .address = 0x4000, .module = 0},
+            {.kind = FrameKind::native, .address = 0x5000},
+            {.kind = FrameKind::gap}};
+  name_functions(snapshot, clr);
+  EXPECT_EQ(frames[0].kind, FrameKind::stub);
+  EXPECT_EQ(frames[0].name, "VSD_ResolveStub");
+  EXPECT_EQ(frames[1].kind, FrameKind::stub);
+  EXPECT_EQ(frames[1].name, "JIT_WriteBarrier");
+  for (std::size_t i = 2; i < 5; ++i) {
+    EXPECT_EQ(frames[i].kind, FrameKind::native) << i;
+    EXPECT_EQ(frames[i].name, "") << i;
+  }
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -38,6 +38,7 @@ class FakeThread final : public ThreadControl {
     into = registers;
     return true;
   }
+  bool in_dispatch() const noexcept override { return dispatching; }
   bool suspended_by_others() const noexcept override { return held; }
   StackLimits stack_limits() const noexcept override { return {address(0), address(stack.size())}; }
   bool overdue() const noexcept override { return late; }
@@ -58,6 +59,7 @@ class FakeThread final : public ThreadControl {
   bool readable = true;
   bool frozen = false;
   bool held = false;  // held by others
+  bool dispatching = false;  // the system is just sending it an exception
   bool late = false;
   int suspends = 0;
   int resumes = 0;
@@ -483,6 +485,21 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   EXPECT_EQ(sample_.frozen_ns, 3000u) << "until it was let go";
   EXPECT_EQ(clr_.walks, 0);
   EXPECT_EQ(thread_.resumes, 1);
+}
+
+// A wrong seed would make the CLR read wild memory.
+TEST_F(CaptureTest, ThreadThatIsBeingSentAnExceptionIsOnlyCopiedAndMarked) {
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_FALSE(sample_.in_dispatch);
+  EXPECT_EQ(clr_.walks, 1);
+  thread_.dispatching = true;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_TRUE(sample_.in_dispatch);
+  EXPECT_EQ(sample_.fault, CaptureFault::none);
+  EXPECT_FALSE(sample_.stack.bytes().empty());
+  EXPECT_EQ(clr_.walks, 1);
 }
 
 // The program, a debugger or the CLR has suspended the thread, and not mixwalk.

@@ -25,6 +25,7 @@ class FakeGroup final : public ThreadGroup {
     Suspend suspend = Suspend::done;
     bool readable = true;
     bool frozen = false;
+    bool dispatching = false;  // the system is just sending it an exception
     std::uint64_t stops_in_ns = 0;      // how long GetThreadContext waits
     std::uint64_t suspended_in_ns = 0;  // how long SuspendThread takes
   };
@@ -54,6 +55,7 @@ class FakeGroup final : public ThreadGroup {
     registers[Register::rsp] = address(place, of.slot);
     return true;
   }
+  bool in_dispatch(std::size_t place) const noexcept override { return threads[place].dispatching; }
   StackLimits stack_limits(std::size_t place) const noexcept override {
     return {address(place, 0), address(place, kSlots)};
   }
@@ -134,6 +136,12 @@ TEST_F(GroupCaptureTest, AThreadOffItsStackIsNotCopied) {
   group_.threads[1].slot = kSlots;
   capture();
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::off_stack, CaptureFault::none));
+}
+
+TEST_F(GroupCaptureTest, AThreadThatIsBeingSentAnExceptionIsLeftToAnotherMoment) {
+  group_.threads[1].dispatching = true;
+  capture();
+  EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::not_now, CaptureFault::none));
 }
 
 TEST_F(GroupCaptureTest, WhatFindsNoRoomIsSaid) {

@@ -113,6 +113,7 @@ void LiveTarget::read_modules() {
     return module.base - lower.base < lower.size;
   };
   modules_.erase(std::unique(modules_.begin(), modules_.end(), overlaps), modules_.end());
+  backed_.set_modules(modules_);
   runtime_ = find_runtime(modules_, cache_);
 }
 
@@ -179,7 +180,8 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
     sample.fault = CaptureFault::not_suspended;
     return;
   }
-  // A stack grows while its thread runs. Pages below its old limit were not checked, so another attempt is made.
+  // A stack grows while its thread runs. Pages below its old limit were not checked, so another attempt is made; so it
+  // is for registers that may be of two moments.
   constexpr int kAttempts = 3;
   const ProcessMemory raw(handle_.get());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -194,7 +196,7 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
       mixwalk::capture(*opened, 0, {no_modules, raw, stack}, sample);
     }
     const bool grew = sample.fault == CaptureFault::off_stack && sample.context.rsp() < limits.limit;
-    if (!grew) return;
+    if (!grew && !sample.in_dispatch) return;
   }
 }
 

@@ -12,6 +12,8 @@
 #include "unmanaged/win/remote_memory.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
+#include "walker/outside/disk_images.h"
+#include "walker/outside/image_backed_memory.h"
 #include "walker/outside/page_cache.h"
 #include "walker/outside/target.h"
 #include "walker/outside/win/outside_moments.h"
@@ -38,7 +40,8 @@ class LiveTarget final : public Target {
   // Reads the image's headers anew and compares them. It does not notice if the same image was unloaded and loaded
   // again.
   bool is_still_loaded(std::uint64_t base) override;
-  const MemoryReader& memory() const noexcept override { return cache_; }
+  // Constants of images that the process has guarded or closed come from the images' files (ImageBackedMemory).
+  const MemoryReader& memory() const noexcept override { return backed_; }
   OutsideMemory& outside() noexcept override { return memory_; }
   bool drop_memory() override;
   // From then on capture() captures every thread anew, even those that were suspended together.
@@ -71,6 +74,11 @@ class LiveTarget final : public Target {
   OutsideMoments moments_;
   bool of_moments_ = true;  // capture() returns the copies that moments_ has kept
   PageCache cache_;
+  DiskImageFiles all_files_;
+  LocalImageFiles files_{all_files_};
+  NoImageFiles no_files_;
+  DiskImages disk_{files_, no_files_, {}};
+  ImageBackedMemory backed_{cache_, {}, disk_, ImageBackedMemory::Uses::constants};
   std::uint64_t peb_ = 0;
   Process process_;
   Runtime runtime_;

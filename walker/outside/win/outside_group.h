@@ -33,6 +33,7 @@ class OutsideGroup final : public ThreadGroup {
   bool read_registers(std::size_t place, Registers& registers) noexcept override {
     return threads_[place]->read_registers(registers);
   }
+  bool in_dispatch(std::size_t place) const noexcept override { return threads_[place]->in_dispatch(); }
   StackLimits stack_limits(std::size_t place) const noexcept override { return threads_[place]->stack_limits(); }
   bool overdue(std::size_t) const noexcept override { return last_frozen_ns_.load() != 0; }
   std::uint64_t last_frozen_ns() const noexcept override { return last_frozen_ns_.load(); }

@@ -1,8 +1,8 @@
 #include "walker/outside/win/outside_thread.h"
 
-#include "unmanaged/win/context.h"
 #include "unmanaged/win/thread_information.h"
 #include "walker/session/win/token.h"
+#include "walker/suspended/win/thread_context.h"
 
 namespace mixwalk {
 
@@ -36,11 +36,10 @@ void OutsideThread::resume() noexcept {
 }
 
 bool OutsideThread::read_registers(Registers& registers) noexcept {
-  CONTEXT context;
-  context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
-  if (!GetThreadContext(handle_.get(), &context)) return false;
-  registers = registers_of(context);
-  return true;
+  const ReadContext read = read_context(handle_.get());
+  if (read.done) registers = read.registers;
+  in_dispatch_ = read.in_dispatch;
+  return read.done;
 }
 
 }  // namespace mixwalk

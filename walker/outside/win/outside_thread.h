@@ -26,6 +26,7 @@ class OutsideThread final : public ThreadControl {
   Suspend suspend() noexcept override;
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override;
+  bool in_dispatch() const noexcept override { return in_dispatch_; }
   bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
   StackLimits stack_limits() const noexcept override { return limits_; }
   bool overdue() const noexcept override { return false; }
@@ -38,6 +39,7 @@ class OutsideThread final : public ThreadControl {
   SuspensionEntry entry_;
   std::uint64_t teb_ = 0;
   StackLimits limits_;
+  bool in_dispatch_ = false;
   DWORD suspended_before_ = 0;
   TickClock clock_;
 };

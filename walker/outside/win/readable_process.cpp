@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "walker/session/win/process_machine.h"
 #include "walker/session/win/token.h"
 
 namespace mixwalk {
@@ -16,9 +17,8 @@ Outcome<UniqueHandle> open_readable(DWORD access, std::uint32_t process_id) {
     }
     return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
   }
-  BOOL wow64 = FALSE;
-  if (IsWow64Process(handle.get(), &wow64) && wow64) {
-    return Failure{ExitCode::wrong_bitness, name + " is a 32-bit process; mixwalk walks x64 only"};
+  if (const std::string why = unfit_machine(handle.get()); !why.empty()) {
+    return Failure{ExitCode::wrong_bitness, name + why};
   }
   return handle;
 }

@@ -7,6 +7,7 @@
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/loaded_runtime.h"
+#include "walker/session/win/process_machine.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
@@ -29,11 +30,6 @@ std::string without_exe(const std::string& name) {
 
 std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
-}
-
-bool is_32_bit(HANDLE process) {
-  BOOL wow64 = FALSE;
-  return IsWow64Process(process, &wow64) && wow64;
 }
 
 // The reason why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded.
@@ -103,9 +99,8 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
   const auto ended = [&] { return WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0; };
   const Failure has_ended{ExitCode::no_process, describe(process_id, name) + " has ended"};
   if (ended()) return has_ended;
-  if (is_32_bit(process.get())) {
-    return Failure{ExitCode::wrong_bitness,
-                   describe(process_id, name) + " is a 32-bit process; mixwalk walks x64 only"};
+  if (const std::string why = unfit_machine(process.get()); !why.empty()) {
+    return Failure{ExitCode::wrong_bitness, describe(process_id, name) + why};
   }
   if (!has_diagnostics_port(process_id)) {
     Failure failure = no_port(process_id, name);

@@ -43,8 +43,12 @@ class GroupFreeze final : public ThreadGroup {
   Suspend suspend(std::size_t place) noexcept override;
   void resume(std::size_t place) noexcept override;
   bool read_registers(std::size_t place, Registers& registers) noexcept override {
-    return members_[place].thread->read_registers(registers);
+    const ReadContext read = members_[place].thread->read_context();
+    if (read.done) registers = read.registers;
+    members_[place].in_dispatch = read.in_dispatch;
+    return read.done;
   }
+  bool in_dispatch(std::size_t place) const noexcept override { return members_[place].in_dispatch; }
   StackLimits stack_limits(std::size_t place) const noexcept override {
     return members_[place].thread->stack_limits();
   }
@@ -64,6 +68,7 @@ class GroupFreeze final : public ThreadGroup {
     const ThreadHandle* thread = nullptr;
     std::atomic<HANDLE> handle{nullptr};  // read by the supervisor
     WindowsFreeze freeze;
+    bool in_dispatch = false;
   };
   // frozen → idle (end), or frozen → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
   // state is a phase and, above it, the number of the freeze.

@@ -1,6 +1,5 @@
 #include "walker/suspended/win/thread_handle.h"
 
-#include "unmanaged/win/context.h"
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/thread_information.h"
 
@@ -22,14 +21,6 @@ bool ThreadHandle::open(DWORD thread_id) noexcept {
   teb_ = info->teb;
   if (teb_ == 0) return false;
   id_ = thread_id;
-  return true;
-}
-
-bool ThreadHandle::read_registers(Registers& registers) const noexcept {
-  CONTEXT context;
-  context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
-  if (!GetThreadContext(handle_.get(), &context)) return false;
-  registers = registers_of(context);
   return true;
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "unmanaged/step/registers.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/suspended/thread_control.h"
+#include "walker/suspended/win/thread_context.h"
 
 namespace mixwalk {
 
@@ -21,7 +21,7 @@ class ThreadHandle {
   DWORD id() const noexcept { return id_; }  // 0 if none is open
 
   // To be called only while the thread is suspended. Waits until the thread has really stopped.
-  bool read_registers(Registers& registers) const noexcept;
+  ReadContext read_context() const noexcept { return mixwalk::read_context(handle_.get()); }
   StackLimits stack_limits() const noexcept;
   // Asks for the registers of the thread while it runs. Returns the error with which the system refuses them, or 0 if
   // it gives them, or if the thread has ended.

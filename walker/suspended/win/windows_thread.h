@@ -21,8 +21,12 @@ class WindowsThread final : public ThreadControl {
   Suspend suspend() noexcept override;
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override {
-    return thread_.read_registers(registers);
+    const ReadContext read = thread_.read_context();
+    if (read.done) registers = read.registers;
+    in_dispatch_ = read.in_dispatch;
+    return read.done;
   }
+  bool in_dispatch() const noexcept override { return in_dispatch_; }
   bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
   StackLimits stack_limits() const noexcept override { return thread_.stack_limits(); }
   bool overdue() const noexcept override { return supervisor_.overdue(); }
@@ -32,6 +36,7 @@ class WindowsThread final : public ThreadControl {
  private:
   Supervisor& supervisor_;
   ThreadHandle thread_;
+  bool in_dispatch_ = false;
   DWORD suspended_before_ = 0;  // how often it was already suspended at our SuspendThread
   TickClock clock_;
 };

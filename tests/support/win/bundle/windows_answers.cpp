@@ -197,6 +197,8 @@ std::string windows_answers() {
       {"QueueUserAPC2 exists", there(L"kernelbase.dll", "QueueUserAPC2")},
       {"PssCaptureSnapshot exists", there(L"kernel32.dll", "PssCaptureSnapshot")},
       {"RtlGetReturnAddressHijackTarget exists", there(L"ntdll.dll", "RtlGetReturnAddressHijackTarget")},
+      {"RtlRaiseExceptionForReturnAddressHijack exists",
+       there(L"ntdll.dll", "RtlRaiseExceptionForReturnAddressHijack")},
   };
   std::string text = "Answers to questions of docs/windows.md:\n";
   for (const auto& [question, answer] : answers) text += "  " + std::string(question) + ": " + answer + "\n";

@@ -42,7 +42,9 @@ TEST_F(HangFromOutside, ItsImagesThreadsAndNames) {
     ASSERT_NE(module, nullptr) << name;
     EXPECT_NE(module->size, 0u) << name;
     EXPECT_TRUE(target_->outside().kind(module->base) != MemoryKind::nothing) << name;
+    EXPECT_TRUE(target_->outside().is_image(module->base)) << name;
   }
+  EXPECT_FALSE(target_->outside().is_image(target_->threads().front().teb));
   EXPECT_TRUE(std::ranges::is_sorted(target_->modules(), {}, &Module::base));
   for (const char* name : {"deadlock 1", "native wait", "sleep", "deep"}) {
     EXPECT_TRUE(std::ranges::any_of(target_->threads(), [&](const auto& thread) { return thread.name == name; }))
