@@ -91,7 +91,7 @@ void exit_handlers(ProcessFindings& process, std::uint32_t index) {
 void finalizers(ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& history = process.threads[index];
   const WaitState state = history.last().wait.state;
-  const bool sleeps = history.last().wait.rule == "sleep" || history.last().wait.rule == "native-sleep";
+  const bool sleeps = process.sleeps(history);
   const bool goes_on = sleeps || history.verdict == Verdict::moved || history.verdict == Verdict::returned;
   if (!goes_on && (!process.does_not_run(history) || state == WaitState::idle)) return;
   std::vector<std::uint32_t> waiters;

@@ -33,10 +33,7 @@ bool ProcessFindings::does_not_run(const ThreadHistory& history) const {
 
 bool ProcessFindings::sleeps(const ThreadHistory& history) const {
   const std::string_view rule = history.last().wait.rule;
-  if (rule == "sleep" || rule == "native-sleep") return true;
-  const std::vector<Frame>& frames = thread(history).stack.frames;
-  return rule == "native-call" && frames.front().kind == FrameKind::native &&
-         frames.front().name.ends_with("DelayExecution");
+  return rule == "sleep" || rule == "native-sleep";
 }
 
 void ProcessFindings::mark_progressing(std::uint32_t index) {

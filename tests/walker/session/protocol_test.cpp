@@ -252,8 +252,8 @@ TEST(Protocol, EnumerationBeyondItsLastValueIsRefused) {
   EXPECT_FALSE(with_run(1, 4));
   EXPECT_TRUE(with_run(2, 3));
   EXPECT_FALSE(with_run(2, 4));
-  EXPECT_TRUE(with_run(3, 14));
-  EXPECT_FALSE(with_run(3, 15));
+  EXPECT_TRUE(with_run(3, static_cast<int>(kLastOpenReason)));
+  EXPECT_FALSE(with_run(3, static_cast<int>(kOpenReasons)));
   EXPECT_FALSE(decode(message(6, bytes({tag(6, kVarint), 2}))));
 }
 
