@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, Healthy,
                          testing::Values(Program{"kestrel", {"..\\fixtures-kestrel\\kestrel.exe"}},
                                          Program{"sqlite", {"sqlite.exe", "--work"}},
                                          Program{"torture", {"torture.exe", "--seconds", "600"}},
-                                         Program{"turns", {"hangs.exe", "--way", "turns"}}),
+                                         Program{"turns", {"hangs.exe", "--way", "turns"}},
+                                         Program{"apartments", {"hangs.exe", "--way", "apartments"}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

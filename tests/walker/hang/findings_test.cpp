@@ -259,6 +259,15 @@ TEST(FindingsTest, ThreadsThatJoinAThreadThatGoesOnAreNoFinding) {
   })).findings.empty());
 }
 
+std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
+  finalizer.insert(finalizer.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  });
+}
+
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()", "coreclr!",
@@ -266,6 +275,17 @@ TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   }));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(severity(findings), Severity::stuck);
+}
+
+// The runtime releases the object without a method.
+TEST(FindingsTest, AFinalizerThreadThatHangsInAReleaseOfComIsSaid) {
+  const std::vector<std::string> release = {kWait, "combase!CoWaitForMultipleHandles", "rpcrt4!NdrProxySendReceive",
+                                            "rpcrt4!IUnknown_Release_Proxy", "coreclr!"};
+  const Findings findings = find(finalizer_dumps(release));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  EXPECT_EQ(findings.findings[0].title, "The finalizer thread hangs in the release of an object of COM");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
 }
 
 TEST(FindingsTest, OneWaiterForALockThatGoesRoundIsNoFinding) {
@@ -494,15 +514,6 @@ TEST(FindingsTest, CallsOfSeveralMethodsIntoAnotherApartmentAreOneFinding) {
 TEST(FindingsTest, ComCallsThatStayInTheApartmentAreTheirMethods) {
   const Findings findings = find(apartment_dumps("orders_native!submit"));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>(3, FindingKind::stuck));
-}
-
-std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
-  finalizer.insert(finalizer.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
-  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
-        .cpu(1);
-  });
 }
 
 TEST(FindingsTest, WhoWaitsForTheFinalizerThreadStandsWithIt) {
