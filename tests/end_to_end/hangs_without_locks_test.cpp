@@ -17,6 +17,7 @@ TEST(Hangs, AnExitUnderTheLockOfItsHandler) { expect_hang("exit", ExitCode::stuc
 TEST(Hangs, AnExitThatWaitsForWork) { expect_hang("exit-drains", ExitCode::ok, false); }
 TEST(Hangs, AnExitThatJoinsAThread) { expect_hang("exit-joins", ExitCode::ok, false); }
 TEST(Hangs, APInvokeWithAndWithoutAStub) { expect_hang("inlined", ExitCode::stuck); }
+TEST(Hangs, ACollectionThatWaitsForAThread) { expect_hang("collection", ExitCode::stuck, false); }
 TEST(Hangs, AServiceWithoutWork) { expect_hang("idle", ExitCode::ok); }
 
 }  // namespace

@@ -90,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, Healthy,
                                          Program{"sqlite", {"sqlite.exe", "--work"}},
                                          Program{"torture", {"torture.exe", "--seconds", "600"}},
                                          Program{"turns", {"hangs.exe", "--way", "turns"}},
-                                         Program{"apartments", {"hangs.exe", "--way", "apartments"}}),
+                                         Program{"apartments", {"hangs.exe", "--way", "apartments"}},
+                                         Program{"collections", {"hangs.exe", "--way", "collections"}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

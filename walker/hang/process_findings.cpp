@@ -34,8 +34,12 @@ void ProcessFindings::mark_progressing(std::uint32_t index) {
 }
 
 void ProcessFindings::set_stuck_since(ThreadHistory& history, std::uint32_t since) const {
+  if (history.since < since) set_since(history, since);
+}
+
+void ProcessFindings::set_since(ThreadHistory& history, std::uint32_t since) const {
   const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
-  if (history.since >= since || first == history.sightings.end()) return;
+  if (first == history.sightings.end()) return;
   history.since = since;
   history.cpu = cpu_between(dumps, *first, history.last());
   history.milliseconds = time_between(dumps, *first, history.last());

@@ -35,6 +35,8 @@ struct ProcessFindings {
   // To be called if the thread has been stuck only from that dump on. Moves ThreadHistory::since there, if that is
   // later.
   void set_stuck_since(ThreadHistory& history, std::uint32_t since) const;
+  // Sets ThreadHistory::since, and the times of the period that begins there.
+  void set_since(ThreadHistory& history, std::uint32_t since) const;
 
   // `index`: index into `threads`.
   FindingThread part(std::uint32_t index, std::string words) const;
