@@ -8,6 +8,7 @@ namespace mixwalk {
 namespace {
 
 TEST(Hangs, AnApartmentThatHandlesNoMessages) { expect_hang("apartment", ExitCode::stuck); }
+TEST(Hangs, AnApartmentThatHandlesNoMessagesBelowCallsThatAreNotSeen) { expect_hang("apartment-hidden", ExitCode::stuck); }
 TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::stuck); }
 TEST(Hangs, ANativeWorkerThatSpins) { expect_hang("spin", ExitCode::ok); }
 TEST(Hangs, AFinalizerThatWaits) { expect_hang("finalizer", ExitCode::stuck); }
@@ -16,6 +17,8 @@ TEST(Hangs, AnExitUnderTheLockOfItsHandler) { expect_hang("exit", ExitCode::stuc
 TEST(Hangs, AnExitThatWaitsForWork) { expect_hang("exit-drains", ExitCode::ok, false); }
 TEST(Hangs, AnExitThatJoinsAThread) { expect_hang("exit-joins", ExitCode::ok, false); }
 TEST(Hangs, CancellationsThatWaitForEachOther) { expect_hang("cancellation", ExitCode::stuck); }
+TEST(Hangs, APInvokeWithAndWithoutAStub) { expect_hang("inlined", ExitCode::stuck); }
+TEST(Hangs, ACollectionThatWaitsForAThread) { expect_hang("collection", ExitCode::stuck, false); }
 TEST(Hangs, AServiceWithoutWork) { expect_hang("idle", ExitCode::ok); }
 
 }  // namespace

@@ -93,7 +93,9 @@ INSTANTIATE_TEST_SUITE_P(Programs, Healthy,
                                          Program{"reader_writer_turns", {"hangs.exe", "--way", "reader-writer-turns"}},
                                          Program{"semaphore_turns", {"hangs.exe", "--way", "semaphore-turns"}},
                                          Program{"section_turns", {"hangs.exe", "--way", "section-turns"}},
-                                         Program{"polls", {"hangs.exe", "--way", "polls"}}),
+                                         Program{"polls", {"hangs.exe", "--way", "polls"}},
+                                         Program{"apartments", {"hangs.exe", "--way", "apartments"}},
+                                         Program{"collections", {"hangs.exe", "--way", "collections"}}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -160,6 +160,7 @@ std::string_view key(LockKind kind) noexcept {
     case LockKind::com_call: return "com-call";
     case LockKind::local_call: return "local-call";
     case LockKind::thread_end: return "thread-end";
+    case LockKind::pause: return "pause";
   }
   return "";
 }
@@ -175,6 +176,7 @@ std::string_view sentence(LockKind kind) noexcept {
     case LockKind::com_call: return "the answer to a COM call";
     case LockKind::local_call: return "the answer to a local procedure call";
     case LockKind::thread_end: return "the end of a thread";
+    case LockKind::pause: return "the pause of all managed code";
   }
   return "";
 }

@@ -43,6 +43,9 @@ bool runs_exit_handlers(const ProcessFindings& process, const FrameNames& names,
   return names.of_program(*root) && caller != frames.end() && names.runtime(*caller);
 }
 
+// Whether the finalizer thread, which is in no method, releases an object of COM. The runtime does that itself.
+bool releases_com_object(const ThreadHistory& history) { return history.last().wait.rule == "com-call"; }
+
 // Adds to the finding that contains the thread. Returns false if there is none.
 bool add_to_finding_of(ProcessFindings& process, std::uint32_t thread, const std::string& detail,
                        const std::vector<std::uint32_t>& behind) {
@@ -112,11 +115,13 @@ void finalizers(ProcessFindings& process, std::uint32_t index) {
                       waiters);
     return;
   }
+  const bool releases = releases_com_object(history, process.thread(history));
+  const std::string place = releases ? "the release of an object of COM" : "a finalizer";
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
-                                sleeps ? "The finalizer thread sleeps in a finalizer"
-                                       : "The finalizer thread hangs in a finalizer");
+                                "The finalizer thread " + std::string(sleeps ? "sleeps" : "hangs") + " in " + place);
   out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is freed meanwhile."
                                : "No object with a finalizer is freed any more: memory and handles grow.");
+  if (calls_apartment(history.last().wait)) out.details.push_back(std::string(kApartmentHint));
   out.threads.push_back(process.part(index, history.last().wait.words));
   process.put_threads(out, waiters);
   process.add(std::move(out));
@@ -128,8 +133,12 @@ void find_finalizer(ProcessFindings& process) {
   const FrameNames names(process.snapshot);
   for (const std::uint32_t index : process.by_place) {
     const Thread& thread = process.thread(process.threads[index]);
-    if (!is_finalizer(thread) || root_method(thread) == nullptr) continue;
-    runs_exit_handlers(process, names, thread) ? exit_handlers(process, index) : finalizers(process, index);
+    if (!is_finalizer(thread)) continue;
+    if (root_method(thread) == nullptr) {
+      if (releases_com_object(process.threads[index])) finalizers(process, index);
+    } else {
+      runs_exit_handlers(process, names, thread) ? exit_handlers(process, index) : finalizers(process, index);
+    }
   }
 }
 

@@ -17,6 +17,7 @@ std::string_view words_of(const Lock& lock) noexcept {
     case LockKind::com_call: return "answer to a COM call";
     case LockKind::local_call: return "answer to a local procedure call";
     case LockKind::thread_end: return "end of a thread";
+    case LockKind::pause: return "pause of all managed code";
   }
   return "lock";
 }

@@ -14,6 +14,11 @@ namespace mixwalk {
 // How many threads a finding shows one by one. The others are in `behind`.
 inline constexpr std::size_t kShownThreads = 5;
 
+// For threads in COM calls into another apartment.
+inline constexpr std::string_view kApartmentHint =
+    "The thread that should answer belongs to a single-threaded apartment, and answers only while it handles messages. "
+    "Look for such a thread that waits and handles none.";
+
 // "1 thread", "3 threads", or "2 of them" with another plural.
 std::string count_words(std::size_t count, std::string_view noun, std::string_view plural = {});
 // "thread 0x2c "worker"".

@@ -60,6 +60,19 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   return Progress::yes;
 }
 
+// The progress of the thread at the end of a chain. Folklore: a thread for which a pause of managed code waits uses
+// processor time although it only waits, because the runtime suspends it again and again. Real case: way "collection"
+// of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known wait,
+// in which no thread that the runtime takes for managed code should be. Tests: FindingsTest, hangs_without_locks_test.
+Progress holder_progress(const ProcessFindings& process, const LockChain& chain) {
+  const ThreadHistory& holder = process.history(chain.holder);
+  const WaitState state = holder.last().wait.state;
+  const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !sleeps(holder);
+  const bool delays_pause = process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
+  if (delays_pause && holder.verdict == Verdict::returned && in_wait) return Progress::no;
+  return makes_progress(process, process.by_place[chain.holder]);
+}
+
 // Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
 // under a lock of its own. This lock is a critical section.
 bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
@@ -130,6 +143,11 @@ struct Waiters {
   bool changed_owner = false;  // the lock, since the dump before
 };
 
+bool pauses_managed_code(const ProcessFindings& process, const LockChain& chain, std::uint32_t place) {
+  const LockLink& last = chain.links.back();
+  return last.thread == place && process.snapshot.locks[last.lock].kind == LockKind::pause;
+}
+
 // Gives the stuck waiters of a chain their verdicts, by what is known about its holder. `since`: same_owner_since().
 Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progress holder,
                        const std::vector<std::uint32_t>& since) {
@@ -137,6 +155,12 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
   for (const std::uint32_t place : chain.waiters) {
     const std::uint32_t index = process.by_place[place];
     ThreadHistory& waiter = process.threads[index];
+    // It runs while it waits (LockKind::pause), so its verdict says nothing.
+    const bool pauses = process.several && pauses_managed_code(process, chain, place) && holder == Progress::no;
+    if (pauses && since[place] != process.dump) {
+      waiter.verdict = Verdict::stuck;
+      process.set_since(waiter, since[place]);
+    }
     if (waiter.verdict != Verdict::stuck) continue;
     if (holder == Progress::yes) {
       process.mark_progressing(index);
@@ -155,7 +179,7 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
 
 void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
   const bool known = chain.end == ChainEnd::thread;
-  const Progress holder = known ? makes_progress(process, process.by_place[chain.holder]) : Progress::no;
+  const Progress holder = known ? holder_progress(process, chain) : Progress::no;
   const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
   if (known && stuck != 0) {
     ThreadHistory& history = process.threads[process.by_place[chain.holder]];
@@ -179,6 +203,14 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     const ThreadHistory& history = process.history(chain.holder);
     const std::string thread = thread_words(process.snapshot.threads[chain.holder]);
     out.title = waiters + verb + (is_held(lock.kind) ? " for what " + thread + " holds" : " for " + thread);
+    if (lock.kind == LockKind::pause) {
+      ThreadHistory& stopped = process.threads[process.by_place[chain.holder]];
+      const std::vector<Sighting>& seen = stopped.sightings;
+      if (stopped.verdict == Verdict::returned) process.set_since(stopped, seen[seen.size() - 2].dump);
+      out.title = "Managed code cannot go on: a garbage collection, or another pause, waits for " + thread;
+      out.details.emplace_back("That thread is in native code, and the runtime takes it for managed code: for example, "
+                               "in a P/Invoke with SuppressGCTransition. Other threads wait for the end of the pause.");
+    }
     const std::string doing = is_constructor_lock(process, nearest)
                                   ? constructor_words(process.snapshot.threads[chain.holder])
                                   : holder_text(lock.kind, lock_words(lock));
@@ -215,7 +247,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
 void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockChain>& chains) {
   for (const LockChain& chain : chains) {
     if (chain.end != ChainEnd::thread) continue;
-    if (makes_progress(process, process.by_place[chain.holder]) != Progress::yes) continue;
+    if (holder_progress(process, chain) != Progress::yes) continue;
     for (const std::uint32_t place : chain.waiters) {
       const std::uint32_t index = process.by_place[place];
       if (process.threads[index].verdict == Verdict::stuck) process.mark_progressing(index);

@@ -179,7 +179,10 @@ std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std:
     const std::set<Target> passed = passed_between(process, process.numbers.size() - 1 - back, before, after);
     std::erase_if(open, [&](std::uint32_t at) {
       const ThreadHistory& waiter = process.history(at);
-      if (dump < waiter.since) return true;
+      // A thread that pauses all managed code runs while it waits, so only the pause itself shows since when.
+      const auto lock = after.find(waiter.os_id);
+      const bool pauses = lock != after.end() && lock->second->kind == LockKind::pause;
+      if (pauses ? waiter.sightings.size() <= back || !before.contains(waiter.os_id) : dump < waiter.since) return true;
       // From waiter.since on the thread is in every dump of the process, so its sightings count from the end.
       const Sighting& seen = waiter.sightings[waiter.sightings.size() - 1 - back];
       if (waits_for_free(process.dumps[dump], before, waiter.os_id, seen)) return true;

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "symbols/clr_stub.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/process_findings.h"
@@ -20,9 +19,6 @@ constexpr std::size_t kMinWorkers = 3;
 constexpr std::size_t kMinThreadsInCall = 2;
 
 constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
-constexpr std::string_view kApartmentHint =
-    "The thread that should answer belongs to a single-threaded apartment, and answers only while it handles messages. "
-    "Look for such a thread that waits and handles none.";
 
 // Workers that wait for a time, for other programs or for signals look the same in a program that runs its loops as
 // pool items and in a program whose pool is starved. The difference is that only a starved pool gets further workers.
@@ -65,34 +61,16 @@ void starved_pool(ProcessFindings& process) {
   process.add(std::move(out));
 }
 
-// The call out of managed code below which the thread waits, which is the first stub from the leaf on.
-const Frame* call_out(const ProcessFindings& process, const ThreadHistory& history) {
-  for (const Frame& frame : process.thread(history).stack.frames) {
-    if (frame.kind == FrameKind::managed || frame.kind == FrameKind::gap) return nullptr;
-    const ClrStub stub = frame.kind == FrameKind::stub ? clr_stub(frame.name) : ClrStub::other;
-    if (stub == ClrStub::pinvoke || stub == ClrStub::com_out) return frame.target.empty() ? nullptr : &frame;
-  }
-  return nullptr;
-}
-
-// Whether the thread waits in a COM call that a certain other thread must answer. It is not known which thread that is.
-bool calls_apartment(const ThreadHistory& history) {
-  const Wait& wait = history.last().wait;
-  return wait.rule == "com-call" && wait.state == WaitState::blocked;
-}
-
 void common_calls(ProcessFindings& process) {
+  const std::string apartment_calls(kApartmentCalls);
   std::map<std::string, std::vector<std::uint32_t>> calls;
   std::size_t stuck = 0;
   for (const std::uint32_t index : process.by_place) {
     if (process.threads[index].verdict != Verdict::stuck || process.covered.contains(index)) continue;
     ++stuck;
-    const Frame* const call = call_out(process, process.threads[index]);
-    if (calls_apartment(process.threads[index])) {
-      calls[std::string(kApartmentCalls)].push_back(index);
-    } else if (call != nullptr) {
-      calls["the " + short_label(process.snapshot, *call)].push_back(index);
-    }
+    const Wait& wait = process.threads[index].last().wait;
+    const std::string& call = calls_apartment(wait) ? apartment_calls : wait.call;
+    if (!call.empty()) calls[call].push_back(index);
   }
   for (auto& [call, threads] : calls) {
     if (threads.size() < kMinThreadsInCall || threads.size() * 2 <= stuck) continue;
@@ -138,7 +116,7 @@ void stuck_groups(ProcessFindings& process) {
                                   threads.size() == 1
                                       ? "T" + thread_words(process.thread(first)).substr(1) + " is stuck"
                                       : count_words(threads.size(), "thread") + " are stuck in the same stack");
-    if (calls_apartment(process.threads[threads.front()])) out.details.push_back(std::string(kApartmentHint));
+    if (calls_apartment(first.last().wait)) out.details.push_back(std::string(kApartmentHint));
     process.put_threads(out, threads);
     process.add(std::move(out));
   }

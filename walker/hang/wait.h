@@ -31,6 +31,8 @@ struct Wait {
   // Indices into Stack::frames, or kNoFrame.
   std::uint32_t frame = kNoFrame;    // the frame by which the rule recognises the wait
   std::uint32_t program = kNoFrame;  // the first frame of the program from the leaf on
+  // The call out of managed code below which the thread waits: "the P/Invoke orders!submit". Empty if it is not known.
+  std::string call;
 
   bool operator==(const Wait&) const = default;
 };

@@ -185,10 +185,15 @@ enum class ComPart : std::uint8_t {
   calls,          // a call into another apartment or process is under way
 };
 
+struct ComCall {
+  ComPart part = ComPart::none;
+  std::uint32_t frame = kNoFrame;  // the function of COM that other code has called
+};
+
 // Only the system's functions that wait may be between the leaf and COM's frames: a server's method that waits has
 // COM's frames below it, which have called the method. `end`: the number of frames of the leaf run. `patched`: frames
 // behind the leaf that are looked through.
-ComPart com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end, std::uint32_t patched) {
+ComCall com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end, std::uint32_t patched) {
   const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
     return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();
   };
@@ -200,11 +205,11 @@ ComPart com_part(const FrameNames& names, const std::vector<Frame>& frames, std:
   for (; i < end && is_one_of(i, {"combase", "ole32", "rpcrt4"}); ++i) {
     (names.image(frames[i]) == "rpcrt4" ? rpc : com) = true;
     waits = waits || frames[i].name.starts_with("CoWaitForMultiple");
-    if (frames[i].name == "DoDragDrop") return ComPart::none;  // a message loop, while a person drags
+    if (frames[i].name == "DoDragDrop") return {};  // a message loop, while a person drags
   }
   // Each call of a proxy goes through rpcrt4.dll.
-  if (!com) return ComPart::none;
-  return rpc ? ComPart::calls : waits ? ComPart::waits : ComPart::perhaps_calls;
+  if (!com) return {};
+  return {rpc ? ComPart::calls : waits ? ComPart::waits : ComPart::perhaps_calls, i - 1};
 }
 
 struct Found {
@@ -215,7 +220,7 @@ struct Found {
   std::uint32_t program = kNoFrame;
   std::uint32_t natives = 0;  // the number of native frames above first_managed
   bool native_of_program = false, native_of_runtime = false;
-  ComPart com = ComPart::none;
+  ComCall com;
 };
 
 // Searches from the leaf to the first frame of the program in managed code.
@@ -267,7 +272,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     found.com = com_part(names, frames, std::min({found.first_managed, count, size}), patched);
   }
   // The messages that are handled meanwhile are not what the thread waits for.
-  if (found.com == ComPart::waits && found.rule != nullptr && found.rule->key == "message-loop") {
+  if (found.com.part == ComPart::waits && found.rule != nullptr && found.rule->key == "message-loop") {
     found.rule = find_wait_rule("system-wait");
   }
   for (std::uint32_t i = count; found.program == kNoFrame && i < frames.size(); ++i) {
@@ -307,13 +312,13 @@ bool is_late_bound_call(const Frame& caller) {
 
 // The wait of a thread that waits in a COM call. `caller`: the frame that has made the call, or kNoFrame.
 Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_t caller, const std::string& call) {
-  Wait wait = rule_wait("com-call", found, caller == kNoFrame ? found.frame : caller);
+  Wait wait = rule_wait("com-call", found, caller == kNoFrame ? found.com.frame : caller);
   const bool stub = caller != kNoFrame && frames[caller].kind == FrameKind::stub &&
                     clr_stub(frames[caller].name) == ClrStub::com_out;
   if (stub && !frames[caller].target.empty()) {
     wait.words = "waits for the COM call " + clipped(managed_name(frames[caller].target));
   }
-  if (found.com == ComPart::calls) {
+  if (found.com.part == ComPart::calls) {
     wait.state = WaitState::blocked;
     wait.words += " into another apartment or process";
   }
@@ -321,26 +326,50 @@ Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_
   return wait;
 }
 
+// Whether the method itself has called native code, because the JIT has inlined the stub of the P/Invoke.
+bool is_inlined_call(const FrameNames& names, const Frame& caller, const Found& found) {
+  return caller.kind == FrameKind::managed && !names.library(caller) && !caller.name.empty() && found.natives != 0 &&
+         !found.native_of_runtime && found.com.part == ComPart::none;
+}
+
+// The call out of managed code below which the thread waits, "the P/Invoke orders!submit". Empty if it is not known.
+// The name of the called function stands for the declared target of a call whose stub was inlined.
+std::string call_out(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
+  if (found.first_managed == kNoFrame) return {};
+  const Frame& caller = frames[found.first_managed];
+  if (is_inlined_call(names, caller, found)) {
+    std::string target = short_label(names.snapshot(), frames[found.first_managed - 1]);
+    const std::size_t end = target.find('!');
+    constexpr std::string_view kDll = ".dll";
+    if (end != std::string::npos && ascii_lower(target.substr(0, end)).ends_with(kDll)) {
+      target.erase(end - kDll.size(), kDll.size());
+    }
+    return "the P/Invoke " + target;
+  }
+  for (std::uint32_t i = found.first_managed; i < frames.size() && frames[i].kind == FrameKind::stub; ++i) {
+    const ClrStub stub = clr_stub(frames[i].name);
+    if (stub != ClrStub::pinvoke && stub != ClrStub::com_out) continue;
+    return frames[i].target.empty() ? std::string() : "the " + short_label(names.snapshot(), frames[i]);
+  }
+  return {};
+}
+
 // The wait of a thread whose leaf run was called by managed code, if no .NET method shows what the wait is for.
 Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, Found found) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
   const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
-  // The JIT may have inlined the stub of a P/Invoke, and then the method itself has called native code.
-  const bool inlined = caller.kind == FrameKind::managed && !names.library(caller) && !caller.name.empty() &&
-                       found.natives != 0 && !found.native_of_runtime && found.com == ComPart::none;
-  // "the P/Invoke orders!submit".
-  std::string call;
-  if (pinvoke || com_out) call = (caller.target.empty() ? "a " : "the ") + short_label(names.snapshot(), caller);
+  const bool inlined = is_inlined_call(names, caller, found);
+  std::string call = call_out(names, frames, found);
+  if (call.empty() && (pinvoke || com_out)) call = "a " + short_label(names.snapshot(), caller);
   const Frame& called = frames[found.first_managed == 0 ? 0 : found.first_managed - 1];
-  if (inlined) call = "the P/Invoke " + short_label(names.snapshot(), called);
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
   // A thread of a single-threaded apartment handles messages while it waits for the answer of the other thread.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
-  if (com_call && found.com == ComPart::perhaps_calls) found.com = ComPart::calls;
+  if (com_call && found.com.part == ComPart::perhaps_calls) found.com.part = ComPart::calls;
   // Without COM's own frames the object is of this apartment. If it handles messages, it shows a dialog.
-  const bool shows_dialog = known && found.rule->state == WaitState::idle && found.com != ComPart::calls;
-  if ((found.com == ComPart::calls || (com_call && !shows_dialog)) && (!known || found.rule->state != WaitState::blocked)) {
+  const bool shows_dialog = known && found.rule->state == WaitState::idle && found.com.part != ComPart::calls;
+  if ((found.com.part == ComPart::calls || (com_call && !shows_dialog)) && (!known || found.rule->state != WaitState::blocked)) {
     return com_wait(frames, found, found.first_managed, call);
   }
   const bool in_native = pinvoke || inlined || found.native_of_program;
@@ -398,7 +427,7 @@ bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& 
 Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (found.rule != nullptr && is_firm(*found.rule)) return rule_wait(*found.rule, found);
-  const bool calls_com = found.com == ComPart::calls;
+  const bool calls_com = found.com.part == ComPart::calls;
   bool all_runtime = false, all_system = true;
   for (const Frame& frame : frames) {
     if (frame.kind == FrameKind::gap) return found.rule != nullptr ? rule_wait(*found.rule, found) : Wait{};
@@ -448,6 +477,8 @@ bool is_pool_worker(const Thread& thread) {
   return false;
 }
 
+bool calls_apartment(const Wait& wait) { return wait.rule == "com-call" && wait.state == WaitState::blocked; }
+
 bool is_finalizer(const Thread& thread) {
   if (thread.name == ".NET Finalizer") return true;
   return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
@@ -488,8 +519,9 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   }
   if (found.first_managed == kNoFrame) return native_wait(names, thread, found);
   const bool by_method =
-      found.rule != nullptr && found.rule->layer >= WaitLayer::primitive && found.com != ComPart::calls;
+      found.rule != nullptr && found.rule->layer >= WaitLayer::primitive && found.com.part != ComPart::calls;
   Wait wait = by_method ? rule_wait(*found.rule, found) : wait_below_call(names, frames, found);
+  wait.call = call_out(names, frames, found);
   if (wait.rule == "task-wait" && is_pool_worker(thread)) return rule_wait("pool-task-wait", found, found.frame);
   const bool is_for_work = (wait.state == WaitState::signal && wait.rule != "exit") || wait.rule == "process-wait";
   const bool may_be_main = by_method && is_for_work;

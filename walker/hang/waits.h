@@ -16,6 +16,8 @@ inline constexpr std::size_t kMaxWaitFrames = 256;
 
 // Whether this is a worker of the runtime's thread pool, with or without work.
 bool is_pool_worker(const Thread& thread);
+// Whether the thread waits in a COM call that a certain other thread must answer. It is not known which thread that is.
+bool calls_apartment(const Wait& wait);
 // Whether this is the thread that runs finalizers.
 bool is_finalizer(const Thread& thread);
 

@@ -19,6 +19,9 @@ enum class LockKind : std::uint8_t {
   com_call,      // the answer to a COM call or activation; its owner is the thread that serves the call
   local_call,    // the answer to a local procedure call (ALPC); its owner is the thread that serves the call
   thread_end,    // the end of a thread; its owner is that thread
+  // The pause of all managed code, as for a garbage collection. The runtime's thread that makes it waits for the owner,
+  // which is in a system call and has not told the runtime that it may go on without it. No address either.
+  pause,
 };
 
 // Whether the owner has entered the lock, and can leave it. If not, the owner has to give an answer, or to end.

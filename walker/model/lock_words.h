@@ -9,12 +9,14 @@ namespace mixwalk {
 
 // The words between a lock and its owner: ", held by ".
 constexpr std::string_view owner_words(LockKind kind) noexcept {
+  if (kind == LockKind::pause) return ", which waits for ";
   if (kind == LockKind::thread_end) return ", which is ";
   return is_held(kind) ? ", held by " : ", to be given by ";
 }
 
 // The words between an owner and its lock: "holds ". If they do not end with a space, no lock follows: "has not ended".
 constexpr std::string_view holder_words(LockKind kind) noexcept {
+  if (kind == LockKind::pause) return "delays ";
   if (kind == LockKind::thread_end) return "has not ended";
   return is_held(kind) ? "holds " : "has not given ";
 }

@@ -45,6 +45,9 @@ struct ClrThread {
   std::uint32_t os_id = 0;     // 0 if the thread has not started yet, or has ended
   std::uint32_t managed_id = 0;  // also names the owner of a thin lock in an object's header
   std::uint64_t domain = 0;      // of its AppDomain
+  // In the runtime's cooperative mode: a pause of all managed code waits for this thread.
+  bool cooperative = false;
+  bool pauses = false;  // makes such a pause, as for a garbage collection
 
   bool operator==(const ClrThread&) const = default;
 };

@@ -69,6 +69,7 @@ class Look {
     }
     note_unread_threads();
     finish();
+    find_pause();
     if (!clr_.obstacle().empty()) found_.missing = clr_.obstacle();
     return std::move(found_);
   }
@@ -84,6 +85,19 @@ class Look {
     for (const ClrThread& thread : threads_) listed.insert(thread.os_id);
     for (const auto& [id, stack] : stacks_) {
       if (stack.managed && (stack.base == 0 || !listed.contains(id))) return missing("not all threads could be read");
+    }
+  }
+
+  void find_pause() {
+    const auto pausing = std::ranges::find_if(threads_, &ClrThread::pauses);
+    if (pausing == threads_.end() || pausing->os_id == 0) return;
+    for (const ClrThread& thread : threads_) {
+      const auto stack = stacks_.find(thread.os_id);
+      const bool waited_for = thread.cooperative && !thread.pauses && thread.os_id != 0;
+      if (!waited_for || stack == stacks_.end() || !stack->second.in_system_call) continue;
+      Lock lock{.kind = LockKind::pause, .owner = thread.os_id, .held = true, .waiters = {{pausing->os_id}}};
+      found_.monitors.push_back({std::move(lock), thread.address});
+      return;
     }
   }
 

@@ -20,6 +20,7 @@ struct ThreadStack {
   std::uint64_t limit = 0, base = 0;
   std::uint64_t top = 0;  // Rsp when the thread was read; 0 if it was not
   bool managed = false;   // the thread has managed frames, so the runtime must know it
+  bool in_system_call = false;
 
   bool operator==(const ThreadStack&) const = default;
 };
@@ -43,7 +44,7 @@ struct FoundMonitor {
   bool operator==(const FoundMonitor&) const = default;
 };
 struct FoundMonitors {
-  std::vector<FoundMonitor> monitors;  // sorted by their objects
+  std::vector<FoundMonitor> monitors;  // sorted by their objects; then the pause of all managed code, if there is one
   std::string missing;                 // as Snapshot::locks_missing
 
   bool operator==(const FoundMonitors&) const = default;
@@ -55,6 +56,8 @@ struct FoundMonitors {
 // - A waiting thread has a record on its stack, to which the runtime's Thread points. It contains the lock, the
 //   AppDomain, whether the thread waits to enter or to be pulsed, and the time-out. (DebugBlockingItem of the runtime's
 //   sources, public.)
+// - If a thread pauses all managed code, and waits for a thread that is in a system call in the runtime's cooperative
+//   mode, that is a lock of the kind pause. A thread in cooperative mode that runs stops soon.
 // - An object without a sync block has its owner in its header. (A thin lock; ObjHeader of the runtime's sources,
 //   public.) Such objects are found by the pointers on the owner's own stack. A thread that waits for a thin lock turns
 //   it into a sync block.

@@ -29,7 +29,9 @@ enum class CodeField : protozero::pbf_tag_type {
   method = 1, start = 2, hot_bytes = 3, cold_start = 4, cold_bytes = 5, gc_info = 6, jitted = 7, none = 8,
 };
 enum class MethodField : protozero::pbf_tag_type { name = 1, stub = 2, import = 3, com = 4 };
-enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, managed_id = 3, domain = 4 };
+enum class ThreadField : protozero::pbf_tag_type {
+  address = 1, os_id = 2, managed_id = 3, domain = 4, cooperative = 5, pauses = 6
+};
 enum class AskBlocksField : protozero::pbf_tag_type { first = 1 };
 enum class BlocksField : protozero::pbf_tag_type { next = 1, block = 2, unreadable = 3 };
 enum class BlockField : protozero::pbf_tag_type { address = 1, object = 2, owner = 3, recursion = 4, held = 5 };
@@ -166,6 +168,8 @@ ClrThread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::os_id: thread.os_id = in.get_uint32(); break;
       case ThreadField::managed_id: thread.managed_id = in.get_uint32(); break;
       case ThreadField::domain: thread.domain = in.get_fixed64(); break;
+      case ThreadField::cooperative: thread.cooperative = in.get_bool(); break;
+      case ThreadField::pauses: thread.pauses = in.get_bool(); break;
       default: in.skip();
     }
   }
@@ -368,6 +372,8 @@ struct Encoder {
       out.add_uint32(ThreadField::os_id, thread.os_id);
       out.add_uint32(ThreadField::managed_id, thread.managed_id);
       out.add_fixed64(ThreadField::domain, thread.domain);
+      out.add_bool(ThreadField::cooperative, thread.cooperative);
+      out.add_bool(ThreadField::pauses, thread.pauses);
     });
   }
   void operator()(const AskSyncBlocks& ask) const {

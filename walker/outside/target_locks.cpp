@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "walker/outside/process_block.h"
 #include "walker/outside/threading_locks.h"
 
@@ -12,6 +13,12 @@ namespace {
 
 bool has_managed_frame(const Thread& thread) {
   return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
+}
+
+bool is_in_system_call(const Snapshot& snapshot, const Frame& leaf) {
+  if (leaf.kind != FrameKind::native || leaf.module == Frame::kNone) return false;
+  const std::string image = ascii_lower(module_name(snapshot.modules[static_cast<std::size_t>(leaf.module)]));
+  return image == "ntdll.dll" || image == "win32u.dll";
 }
 
 std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& target) {
@@ -27,6 +34,7 @@ std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& targe
       const std::uint64_t top = found->second->stack.frames.front().stack_pointer;
       if (limits.contains(top)) stack.top = top;
       stack.managed = has_managed_frame(*found->second);
+      stack.in_system_call = is_in_system_call(snapshot, found->second->stack.frames.front());
     }
     stacks.push_back(stack);
   }

@@ -270,6 +270,45 @@ TEST(FindingsTest, ThreadsThatJoinAThreadThatGoesOnAreNoFinding) {
   })).findings.empty());
 }
 
+std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
+  finalizer.insert(finalizer.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  });
+}
+
+// Thread 1 has begun a collection and runs while it waits; thread 2 is in native code without the runtime's knowledge.
+// The runtime suspends thread 2 again and again, which costs that thread processor time.
+std::vector<Snapshot> pause_dumps(std::uint32_t first_owner, const std::string& leaf = kWait,
+                                  const std::string& caller = "kernelbase!WaitForSingleObject") {
+  return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({i == 0 ? "ntdll!NtSuspendThread" : kWait, "coreclr!", "M System.GC.Collect()", "M Orders.Clean()"}))
+        .cpu(i * 300);
+    builder.thread(2, managed_thread({leaf, caller, "M Orders.Ask()"})).cpu(i * 100);
+    builder.thread(3, managed_thread({kWait, "kernelbase!WaitForSingleObject", "M Orders.Print()"})).cpu(1);
+    builder.lock({.kind = LockKind::pause, .owner = i == 0 ? first_owner : 2, .held = true, .waiters = {{1}}});
+  });
+}
+
+TEST(FindingsTest, ACollectionThatWaitsForAThreadIsSaid) {
+  const Findings findings = find(pause_dumps(2));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  EXPECT_EQ(findings.findings[0].title,
+            "Managed code cannot go on: a garbage collection, or another pause, waits for thread 0x2");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{2, 1}));
+  for (const ThreadHistory& thread : findings.threads) EXPECT_EQ(thread.since, 0u) << thread.os_id;
+}
+
+// Another thread stopped late, and then this one; or the thread allocates memory, or sleeps.
+TEST(FindingsTest, ACollectionThatWaitsForAThreadAtWorkIsNoHang) {
+  EXPECT_NE(severity(find(pause_dumps(3))), Severity::stuck);
+  EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtAllocateVirtualMemory", "kernelbase!VirtualAlloc"))), Severity::stuck);
+  EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtDelayExecution", "kernelbase!SleepEx"))), Severity::stuck);
+}
+
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()", "coreclr!",
@@ -277,6 +316,17 @@ TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   }));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(severity(findings), Severity::stuck);
+}
+
+// The runtime releases the object without a method.
+TEST(FindingsTest, AFinalizerThreadThatHangsInAReleaseOfComIsSaid) {
+  const std::vector<std::string> release = {kWait, "combase!CoWaitForMultipleHandles", "rpcrt4!NdrProxySendReceive",
+                                            "rpcrt4!IUnknown_Release_Proxy", "coreclr!"};
+  const Findings findings = find(finalizer_dumps(release));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  EXPECT_EQ(findings.findings[0].title, "The finalizer thread hangs in the release of an object of COM");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
 }
 
 TEST(FindingsTest, OneWaiterForALockThatGoesRoundIsNoFinding) {
@@ -526,15 +576,6 @@ TEST(FindingsTest, CallsOfSeveralMethodsIntoAnotherApartmentAreOneFinding) {
 TEST(FindingsTest, ComCallsThatStayInTheApartmentAreTheirMethods) {
   const Findings findings = find(apartment_dumps("orders_native!submit"));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>(3, FindingKind::stuck));
-}
-
-std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
-  finalizer.insert(finalizer.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
-  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
-        .cpu(1);
-  });
 }
 
 TEST(FindingsTest, WhoWaitsForTheFinalizerThreadStandsWithIt) {

@@ -196,7 +196,9 @@ TEST(WindowsStacks, AFinalizerInACallOfCom) {
   HangBuilder builder;
   builder.thread(1, native_thread(joined({kCallOut, {"coreclr!", "coreclr!FinalizerThread::FinalizerThreadWorker(void *)"}})),
                  ".NET Finalizer");
-  expect_wait(wait_of(FrameNames(builder.snapshot()), builder.last()), WaitState::blocked, "com-call");
+  const Wait found = wait_of(FrameNames(builder.snapshot()), builder.last());
+  expect_wait(found, WaitState::blocked, "com-call");
+  EXPECT_EQ(builder.last().stack.frames[found.frame].name, "ObjectStublessClient3");
 }
 
 // The program itself waits by COM's function, which handles messages meanwhile.
@@ -310,9 +312,11 @@ TEST(WindowsStacks, APInvokeWithoutItsStubIsAPInvoke) {
     std::erase_if(frames, [](const std::string& frame) { return frame.starts_with("P "); });
     const Wait without = wait_with(managed_thread(frames));
     expect_wait(without, with.state, with.rule);
+    EXPECT_EQ(without.words, with.words);
+    EXPECT_EQ(without.call, with.call);
   };
-  same_state({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", "M Orders.X()"});
-  same_state({"ntdll!NtWaitForMultipleObjects", "kernelbase!WaitForMultipleObjectsEx", "P kernel32!WaitForMultipleObjectsEx",
+  same_state({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernelbase!SleepEx", "M Orders.X()"});
+  same_state({"ntdll!NtWaitForMultipleObjects", "kernelbase!WaitForMultipleObjectsEx", "P kernelbase!WaitForMultipleObjectsEx",
               "M Orders.X()"});
   same_state({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!submit",
               "P orders_native!submit", "M Orders.X()"});

@@ -68,6 +68,20 @@ TEST_F(Monitors, HeldAndWaitedFor) {
   EXPECT_EQ(missing, "");
 }
 
+// Thread 1 begins a collection, and thread 2 is in a system call without having told the runtime so.
+TEST_F(Monitors, APauseThatWaitsForAThread) {
+  clr.clr_threads[0].pauses = clr.clr_threads[0].cooperative = true;
+  clr.clr_threads[1].cooperative = true;
+  EXPECT_EQ(find(), Locks{}) << "it runs, and so will stop";
+  stacks[0].in_system_call = stacks[1].in_system_call = true;
+  EXPECT_EQ(find(), (Locks{{.kind = LockKind::pause, .owner = 0x20, .held = true, .waiters = {{0x10}}}}));
+  clr.clr_threads[0].pauses = false;
+  EXPECT_EQ(find(), Locks{});
+  clr.clr_threads[0].pauses = true;
+  clr.clr_threads[1].cooperative = false;
+  EXPECT_EQ(find(), Locks{});
+}
+
 TEST_F(Monitors, HeldAndNotWaitedFor) {
   add_block(thread(1));
   EXPECT_EQ(find(), (Locks{held(0x10)}));

@@ -28,7 +28,7 @@ const QuestionMessage kMessages[] = {
     CodeAnswer{},
     MethodsAnswer{{{"A.B(System.Int32)", false, "a!b", true}, {}, {"IL_STUB_PInvoke", true, {}, false}}},
     CodeNamesAnswer{{"", "JIT_WriteBarrier"}},
-    ThreadsAnswer{{{0x1000, 42, 1, 0x3000}, {0x2000, 0, 2, 0}}},
+    ThreadsAnswer{{{0x1000, 42, 1, 0x3000, true, false}, {0x2000, 0, 2, 0, false, true}}},
     AskSyncBlocks{1},
     AskObjectTypes{{0x1234, 0x5678}},
     SyncBlocksAnswer{},

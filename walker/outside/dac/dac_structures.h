@@ -27,7 +27,7 @@ struct ThreadStoreData {
   std::int32_t threads = 0, unstarted = 0, background = 0, pending = 0, dead = 0;
   std::uint64_t first_thread = 0;
   std::uint64_t finalizer_thread = 0;
-  std::uint64_t gc_thread = 0;
+  std::uint64_t gc_thread = 0;  // the one that pauses all managed code at this moment, as for a garbage collection
   std::uint32_t host_flags = 0;
 };
 static_assert(sizeof(ThreadStoreData) == 0x38);

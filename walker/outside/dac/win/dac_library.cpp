@@ -154,15 +154,15 @@ void DacLibrary::each_thread(Visit visit) {
   for (std::size_t i = 0; i < most && at != 0; ++i) {
     dac::ThreadData data;
     if (FAILED(sos_->GetThreadData(at, &data))) return;
-    visit(at, data);
+    visit(at, data, at == store.gc_thread);
     at = data.next_thread;
   }
 }
 
 std::vector<ClrThread> DacLibrary::threads() {
   std::vector<ClrThread> threads;
-  each_thread([&](std::uint64_t address, const dac::ThreadData& data) {
-    threads.push_back({address, data.os_id, data.managed_id, data.domain});
+  each_thread([&](std::uint64_t address, const dac::ThreadData& data, bool pauses) {
+    threads.push_back({address, data.os_id, data.managed_id, data.domain, data.preemptive_gc_disabled != 0, pauses});
   });
   return threads;
 }
@@ -230,7 +230,7 @@ DacLibrary::Heap& DacLibrary::heap(HeapDeadline deadline) {
     }
   }
   heap.parts = parts.take();
-  each_thread([&](std::uint64_t, const dac::ThreadData& thread) {
+  each_thread([&](std::uint64_t, const dac::ThreadData& thread, bool) {
     add_room(thread.allocation, thread.allocation_limit, heap.types);
   });
   heap.types.bytes_of = [this](std::uint64_t method_table) {

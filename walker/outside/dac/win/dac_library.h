@@ -48,7 +48,7 @@ class DacLibrary final : public ClrQuestions {
       : cache_(memory), target_(cache_, runtime_base) {}
 
   template <class Visit>
-  void each_thread(Visit visit);  // visit(address of the runtime's Thread, its ThreadData)
+  void each_thread(Visit visit);  // visit(address of the runtime's Thread, its ThreadData, whether it pauses)
   // Returns null if the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
   std::string object_type(std::uint64_t object);
