@@ -115,7 +115,7 @@ void finalizers(ProcessFindings& process, std::uint32_t index) {
                       waiters);
     return;
   }
-  const bool releases = releases_com_object(history, process.thread(history));
+  const bool releases = root_method(process.thread(history)) == nullptr;
   const std::string place = releases ? "the release of an object of COM" : "a finalizer";
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
                                 "The finalizer thread " + std::string(sleeps ? "sleeps" : "hangs") + " in " + place);

@@ -67,7 +67,7 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
 Progress holder_progress(const ProcessFindings& process, const LockChain& chain) {
   const ThreadHistory& holder = process.history(chain.holder);
   const WaitState state = holder.last().wait.state;
-  const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !sleeps(holder);
+  const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !process.sleeps(holder);
   const bool delays_pause = process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
   if (delays_pause && holder.verdict == Verdict::returned && in_wait) return Progress::no;
   return makes_progress(process, process.by_place[chain.holder]);
