@@ -22,7 +22,9 @@ const std::map<std::string, std::string> kMethods = {
     {"form", "managed Hangs.Program.OnSave("},
     {"early", "managed Hangs.Program.CountEarly("},
     {"late", "managed Hangs.Program.CountLate("},
-    {"other form", "managed Hangs.Program.CountEarly("}};
+    {"other form", "managed Hangs.Program.CountFromForm("},
+    {"dynamic", "managed Hangs.Program.CountDynamic("},
+    {"generated", "managed Hangs.Program.CountGenerated("}};
 
 TEST(Apartments, CallsIntoOneThatHandlesNoMessages) {
   HangingProgram hangs("apartment");
