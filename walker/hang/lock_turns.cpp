@@ -4,7 +4,6 @@
 #include <compare>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -127,8 +126,9 @@ std::uint64_t place_number(std::uint64_t below, std::uint64_t function) {
 template <class Visit>
 void visit_places(const ProcessFindings& process, std::uint32_t thread, Visit visit) {
   std::uint64_t number = 0;
-  for (const std::uint64_t function : process.functions[process.dump][thread] | std::views::reverse) {
-    visit(number = place_number(number, function));
+  const std::vector<std::uint64_t>& stack = process.functions[process.dump][thread];
+  for (auto function = stack.rbegin(); function != stack.rend(); ++function) {
+    visit(number = place_number(number, *function));
   }
 }
 

@@ -106,13 +106,18 @@ Cursor caller_by_system(const StackCopy& stack, const Registers& registers) {
   return {stack.to_target(registers_of(context)), AddressKind::return_address};
 }
 
-// Wine 8 lets the interrupted code look as if it had called this function. Only RtlUnwindStep corrects that.
-bool in_exception_dispatcher(std::uint64_t ip) {
-  static const auto dispatcher = reinterpret_cast<std::uint64_t>(
-      GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "KiUserExceptionDispatcher"));
+// Wine 8 lets the interrupted code look as if it had called these functions. Only RtlUnwindStep corrects that.
+bool in_interrupting_dispatcher(std::uint64_t ip) {
+  static const auto dispatchers = [] {
+    const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+    return std::array{reinterpret_cast<std::uint64_t>(GetProcAddress(ntdll, "KiUserExceptionDispatcher")),
+                      reinterpret_cast<std::uint64_t>(GetProcAddress(ntdll, "KiUserApcDispatcher"))};
+  }();
   DWORD64 base = 0;
   const RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(ip - 1, &base, nullptr);
-  return ip == dispatcher || (entry != nullptr && base + entry->BeginAddress == dispatcher);
+  return std::ranges::any_of(dispatchers, [&](std::uint64_t dispatcher) {
+    return ip == dispatcher || (entry != nullptr && base + entry->BeginAddress == dispatcher);
+  });
 }
 
 // A place where an instruction of a function certainly begins; no disassembler is needed to find it.
@@ -128,7 +133,7 @@ void compare_at(Rig& rig, const ModuleView& modules, std::uint64_t image, const 
   const std::uint64_t ip = image + position.rva;
   const AddressKind kind = position.kind;
   static const GuardedReader code;
-  if (in_exception_dispatcher(ip)) return;
+  if (in_interrupting_dispatcher(ip)) return;
   LiveMemory outside;
   TableUnwindStep table(modules, code, rig.plain(), outside);
   RtlUnwindStep rtl(rig.rewritten(), modules);
@@ -538,7 +543,7 @@ void expect_same_walk(std::size_t at_least) {
   for (std::size_t i = 0; i < g_walked.rtl.size(); ++i) {
     EXPECT_EQ(g_walked.table[i].address, g_walked.rtl[i].address) << i;
     EXPECT_EQ(g_walked.table[i].stack_pointer, g_walked.rtl[i].stack_pointer) << i;
-    if (i != 0 && in_exception_dispatcher(g_walked.rtl[i - 1].address)) continue;
+    if (i != 0 && in_interrupting_dispatcher(g_walked.rtl[i - 1].address)) continue;
     EXPECT_EQ(g_walked.table[i].kind, g_walked.rtl[i].kind) << i;
   }
 }

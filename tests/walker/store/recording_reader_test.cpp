@@ -240,7 +240,7 @@ TEST(RecordingReader, ForgedTables) {
   expect_forged(bytes_field(5, number_field(1, 4)), "an enumeration's value is not known");
   expect_forged(bytes_field(5, number_field(2, ~0ull)), "an enumeration's value is not known");
   expect_forged(bytes_field(5, number_field(3, 1ull << 32)), "an enumeration's value");
-  expect_forged(bytes_field(5, number_field(4, 15)), "an enumeration's value is not known");
+  expect_forged(bytes_field(5, number_field(4, kOpenReasons)), "an enumeration's value is not known");
   expect_forged(bytes_field(5, number_field(5, 256)), "a number is too large");
   expect_forged(bytes_field(2, number_field(1, 1ull << 32)), "a number is too large");
   expect_forged(bytes_field(5, "\x0f"), "it is no protobuf message");
