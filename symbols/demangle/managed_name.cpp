@@ -258,13 +258,36 @@ std::size_t find_parameters(std::string_view name) {
   return npos;
 }
 
+// Removes what the compiler puts before the name of a file-local type: "<Orders>F", a hash of the file's path as 64
+// digits, and "__".
+//
+// Folklore: the hash is of the path on the machine that built the program. Real case: two builds of the same source
+// gave two names to a frame in a class that the COM source generator writes, so a golden file of one machine differed on
+// the next. Test: ManagedName.FileLocalTypesHaveTheNameInTheSource.
+std::string without_files(std::string_view name) {
+  constexpr std::size_t kDigits = 64;
+  std::string text;
+  for (std::size_t close = name.find(">F"); close != npos; close = name.find(">F")) {
+    const std::size_t digits = close + 2, end = digits + kDigits;
+    const std::size_t open = name.find_last_of("<>", close - 1);
+    const bool file = close != 0 && open != npos && name[open] == '<' &&
+                      name.substr(std::min(end, name.size())).starts_with("__") &&
+                      name.substr(digits, kDigits).find_first_not_of("0123456789ABCDEF") == npos;
+    text += name.substr(0, file ? open : digits);
+    name.remove_prefix(file ? end + 2 : digits);
+  }
+  return text += name;
+}
+
 }  // namespace
 
 std::string managed_name(std::string_view name) {
-  const std::size_t begin = name.size() > kMaxName ? npos : find_parameters(name);
+  const std::string text = without_files(name.substr(0, kMaxName));
+  const std::size_t begin = name.size() > kMaxName ? npos : find_parameters(text);
   if (begin == npos || begin == 0) return std::string(name);
-  auto parameters = csharp_types(name.substr(begin + 1, name.size() - begin - 2));
-  const auto parts = split(name.substr(0, begin));
+  const std::string_view view = text;
+  auto parameters = csharp_types(view.substr(begin + 1, view.size() - begin - 2));
+  const auto parts = split(view.substr(0, begin));
   if (!parameters || !parts) return std::string(name);
   Writer writer(std::move(*parameters));
   return writer.write(*parts) ? writer.text() : std::string(name);

@@ -13,6 +13,7 @@ namespace mixwalk {
 //   Orders.Client+<FetchAsync>d__7.MoveNext()       Orders.Client.FetchAsync(): async methods, iterators
 //   C+<>c__DisplayClass3_0.<Check>b__1(System.Int32)    C.Check.AnonymousMethod__3_1(int)
 //   C.<Main>g__Local|0_0(System.String)                 C.Main.Local(string)
+//   Orders.<Api>F0F…__Client.Send()                     Orders.Client.Send(), if Client is local to the file Api.cs
 //   C.get_Name(), C.add_Done(System.EventHandler)       C.Name.get(), C.Done.add(System.EventHandler)
 //   C.get_Item(System.Int32)                            C.this[int].get(int)
 //   Orders.C..ctor(), Orders.C..cctor()                 Orders.C.C(), Orders.C.static C()

@@ -113,7 +113,7 @@ class TypeReader {
       } else if (std::string_view("<>()[],*").find(c) != std::string_view::npos || (c == '?' && at != 0)) {
         break;
       }
-      begins = c == '+';
+      begins = c == '+' || c == '.';
       ++at;
     }
     return take(at);

@@ -50,6 +50,20 @@ TEST(ManagedName, AsyncMethodsAndIterators) {
             "Orders.List.Items.System.IDisposable.Dispose()");
 }
 
+TEST(ManagedName, FileLocalTypesHaveTheNameInTheSource) {
+  const std::string file = "<Hangs_IDescribed>F7A37EBEBE238FE297F5F184B5465514FAEF5CAF836603DD1E32FABDA67A08B7F__";
+  EXPECT_EQ(managed_name("A." + file + "Client.global::Hangs.IDescribed.Count()"),
+            "A.Client.global::Hangs.IDescribed.Count()");
+  EXPECT_EQ(managed_name(file + "Client..ctor(A." + file + "Part, " + file + "Part<" + file + "Item>)"),
+            "Client.Client(A.Part, Part<Item>)");
+  EXPECT_EQ(managed_name(file + "Client+<FetchAsync>d__7.MoveNext()"), "Client.FetchAsync()");
+  // These are none.
+  const std::string short_hash = file.substr(0, file.size() - 3) + "__";
+  EXPECT_EQ(managed_name(short_hash + "Client.Send()"), short_hash + "Client.Send()");
+  EXPECT_EQ(managed_name("A<B>F.C()"), "A<B>F.C()");
+  EXPECT_EQ(managed_name(">F.C()"), ">F.C()");
+}
+
 // From InstructionDecoderTests.GetNameLambda, GetNameGenericLambda.
 TEST(ManagedName, Lambdas) {
   EXPECT_EQ(managed_name("C+<>c.<M>b__0_0()"), "C.M.AnonymousMethod__0_0()");
