@@ -7,10 +7,6 @@
 namespace mixwalk {
 namespace {
 
-bool has_no_name(const Frame& frame) {
-  return frame.name.empty() || frame.symbol == SymbolKind::function_table;
-}
-
 void check_calls(Stack& stack, CallChecker& checker) {
   Frame* above = nullptr;  // null if there is no frame, or a gap
   for (Frame& frame : stack.frames) {
@@ -26,7 +22,7 @@ void check_calls(Stack& stack, CallChecker& checker) {
       CallChecker::Answer answer = checker.check(static_cast<std::size_t>(frame.module), frame.address,
                                                  above != nullptr ? &callee : nullptr);
       frame.call = answer.check;
-      if (above != nullptr && above->kind == FrameKind::native && has_no_name(*above) &&
+      if (above != nullptr && above->kind == FrameKind::native && !above->has_symbol() &&
           !answer.import.empty()) {
         above->name = std::move(answer.import) + (answer.tail_call ? " [tail call]" : "");
         above->symbol = SymbolKind::import;

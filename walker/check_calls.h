@@ -11,8 +11,8 @@ namespace mixwalk {
 std::vector<LoadedImage> loaded_images(const Snapshot& snapshot);
 
 // Checks the calls of a symbolised snapshot's native frames (Frame::call). A function that has no name gets the name of
-// the import through which the next frame calls it; "RtlAcquireSRWLockExclusive [tail call]" is a function to which that
-// import's function jumps. Not frozen-safe.
+// the import through which the next frame calls it; "RtlAcquireSRWLockExclusive [tail call]" is a function to which
+// that import's function jumps. Not frozen-safe.
 void check_calls(Snapshot& snapshot, CallChecker& checker);
 
 }  // namespace mixwalk

@@ -44,9 +44,9 @@ class CallChecker {
   };
   struct Answer {
     CallCheck check = CallCheck::unchecked;
-    // The demangled name of the import through which the call goes, if the call leads to the callee. Also given if the callee's file cannot be read and the name of the callee's
-    // image is that in the import; then it is not known whether a jump lies between. Empty if there is no such import,
-    // or if the import is an ordinal.
+    // The demangled name of the import through which the call goes, if the call leads to the callee. Also given if the
+    // callee's file cannot be read and the name of the callee's image is that in the import; then it is not known
+    // whether a jump lies between. Empty if there is no such import, or if the import is an ordinal.
     std::string import;
     bool tail_call = false;  // the import's function is not the callee itself, but jumps on to it
     std::optional<std::uint64_t>

@@ -197,7 +197,7 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
 
 Lock read_lock(const Json& json) {
   Lock lock;
-  lock.kind = word_of(json, "kind", LockKind::pause);
+  lock.kind = word_of(json, "kind", kLastLockKind);
   lock.address = hex_of(json, "address");
   lock.type = text_of(json, "type");
   lock.owner = number_of<std::uint32_t>(json, "owner");

@@ -199,7 +199,8 @@ std::string runtime_text(const Runtime& runtime) {
 std::string_view outside_sentence(const Snapshot& snapshot) {
   const bool loaded = std::ranges::any_of(
       snapshot.modules, [](const Module& module) { return ascii_lower(module_name(module)) == "mixwalk.dll"; });
-  return loaded ? "mixwalk.dll is in the process from an earlier look, and did nothing" : "nothing was loaded into the process";
+  return loaded ? "mixwalk.dll is in the process from an earlier look, and did nothing"
+                : "nothing was loaded into the process";
 }
 
 RateWords rate_words(double reached_hz, std::uint64_t period_ns) {

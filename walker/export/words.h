@@ -30,7 +30,8 @@ char letter(FrameKind kind) noexcept;
 // The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may contain anything.
 std::string runtime_text(const Runtime& runtime);
 
-// What a dump from outside did with mixwalk.dll. An earlier look may have left it in the process, which cannot unload it.
+// What a dump from outside did with mixwalk.dll. An earlier look may have left it in the process, which cannot unload
+// it.
 std::string_view outside_sentence(const Snapshot& snapshot);
 
 // Samples per second of each thread, for a person: "6.3" and "100".

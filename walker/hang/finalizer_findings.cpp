@@ -12,7 +12,13 @@
 namespace mixwalk {
 namespace {
 
-bool waits_for_exit(const ThreadHistory& thread) { return thread.last().wait.rule == "exit"; }
+// The thread that has called Environment.Exit; null if none is seen.
+const Thread* thread_that_exits(const ProcessFindings& process) {
+  const auto found = std::ranges::find_if(process.by_place, [&](std::uint32_t index) {
+    return process.threads[index].last().wait.rule == "exit";
+  });
+  return found == process.by_place.end() ? nullptr : &process.thread(process.threads[*found]);
+}
 
 // The method of .NET or of the program that the runtime has called on this thread. Null if there is none.
 const Frame* root_method(const Thread& thread) {
@@ -22,32 +28,28 @@ const Frame* root_method(const Thread& thread) {
   return root == frames.rend() ? nullptr : &*root;
 }
 
-// Whether the finalizer thread runs the handlers of ProcessExit. Folklore: the runtime calls them there. The JIT makes a
-// jump of the call of the last handler, or inlines it, so there may be no method of .NET on the stack; but a finalizer
-// itself always is, because its calls are in a try block. Real case: a service that stored its work when it was stopped
-// "hangs in a finalizer". Tests: hangs_without_locks_test (exit, exit-drains, exit-joins) and FindingsTest.*ProcessExit*.
-bool runs_exit_handlers(const ProcessFindings& process, const FrameNames& names, const Thread& thread) {
+// Whether the finalizer thread runs the handlers of ProcessExit. `root`: its root_method().
+//
+// Folklore: the runtime calls them there. The JIT makes a jump of the call of the last handler, or inlines it, so there
+// may be no method of .NET on the stack; but a finalizer itself always is, because its calls are in a try block. Real
+// case: a service that stored its work when it was stopped "hangs in a finalizer". Tests: hangs_without_locks_test
+// (exit, exit-drains, exit-joins) and FindingsTest.*ProcessExit*.
+bool runs_exit_handlers(const ProcessFindings& process, const FrameNames& names, const Thread& thread,
+                        const Frame& root) {
   const auto& frames = thread.stack.frames;
   const bool in_finalizer = std::ranges::any_of(frames, [](const Frame& frame) {
     return frame.kind == FrameKind::managed &&
            (method_of(frame.name).ends_with(".Finalize") || frame.name.starts_with("System.GC.RunFinalizers("));
   });
   if (in_finalizer) return false;
-  const Frame* const root = root_method(thread);
-  if (root->name.starts_with("System.AppContext.OnProcessExit(") ||
-      std::ranges::any_of(process.by_place, [&](std::uint32_t index) { return waits_for_exit(process.threads[index]); })) {
-    return true;
-  }
+  if (root.name.starts_with("System.AppContext.OnProcessExit(") || thread_that_exits(process) != nullptr) return true;
   // Code that COM has called, for example, is no handler.
-  const auto caller = frames.begin() + (root - frames.data()) + 1;
-  return names.of_program(*root) && caller != frames.end() && names.runtime(*caller);
+  const auto caller = frames.begin() + (&root - frames.data()) + 1;
+  return names.of_program(root) && caller != frames.end() && names.runtime(*caller);
 }
 
-// Whether the finalizer thread, which is in no method, releases an object of COM. The runtime does that itself.
-bool releases_com_object(const ThreadHistory& history) { return history.last().wait.rule == "com-call"; }
-
-// Adds to the finding that contains the thread. Returns false if there is none.
-bool add_to_finding_of(ProcessFindings& process, std::uint32_t thread, const std::string& detail,
+// Adds to the finding that contains the thread.
+void add_to_finding_of(ProcessFindings& process, std::uint32_t thread, const std::string& detail,
                        const std::vector<std::uint32_t>& behind) {
   for (Finding& found : process.findings) {
     const auto& parts = found.threads;
@@ -59,16 +61,14 @@ bool add_to_finding_of(ProcessFindings& process, std::uint32_t thread, const std
     found.behind.insert(found.behind.end(), behind.begin(), behind.end());
     std::ranges::sort(found.behind);
     process.covered.insert(behind.begin(), behind.end());
-    return true;
+    return;
   }
-  return false;
 }
 
 // Who has asked for the end of the program, as a sentence.
 std::string asked_for_exit(const ProcessFindings& process) {
-  for (const std::uint32_t index : process.by_place) {
-    if (!waits_for_exit(process.threads[index])) continue;
-    return "T" + thread_words(process.thread(process.threads[index])).substr(1) + " has called Environment.Exit.";
+  if (const Thread* const thread = thread_that_exits(process)) {
+    return thread_words_at_start(*thread) + " has called Environment.Exit.";
   }
   return "It is not seen who has asked for its end: Main may have returned, or the system ends the program.";
 }
@@ -78,7 +78,8 @@ void exit_handlers(ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& history = process.threads[index];
   const std::string asked = asked_for_exit(process);
   if (process.covered.contains(index)) {
-    add_to_finding_of(process, index, "The program ends: the finalizer thread runs the handlers of ProcessExit. " + asked, {});
+    add_to_finding_of(process, index,
+                      "The program ends: the finalizer thread runs the handlers of ProcessExit. " + asked, {});
     return;
   }
   const bool hangs = process.several && history.verdict == Verdict::stuck;
@@ -90,8 +91,9 @@ void exit_handlers(ProcessFindings& process, std::uint32_t index) {
   process.add(std::move(out));
 }
 
-// A finalizer that goes on, or that sleeps, is late and not stuck, and so are the threads that wait for it.
-void finalizers(ProcessFindings& process, std::uint32_t index) {
+// A finalizer that goes on, or that sleeps, is late and not stuck, and so are the threads that wait for it. `place`: what
+// the thread is in.
+void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view place) {
   const ThreadHistory& history = process.threads[index];
   const WaitState state = history.last().wait.state;
   const bool sleeps = process.sleeps(history);
@@ -115,11 +117,11 @@ void finalizers(ProcessFindings& process, std::uint32_t index) {
                       waiters);
     return;
   }
-  const bool releases = root_method(process.thread(history)) == nullptr;
-  const std::string place = releases ? "the release of an object of COM" : "a finalizer";
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
-                                "The finalizer thread " + std::string(sleeps ? "sleeps" : "hangs") + " in " + place);
-  out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is freed meanwhile."
+                                "The finalizer thread " + std::string(sleeps ? "sleeps" : "hangs") + " in " +
+                                    std::string(place));
+  out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is "
+                                 "freed meanwhile."
                                : "No object with a finalizer is freed any more: memory and handles grow.");
   if (calls_apartment(history.last().wait)) out.details.push_back(std::string(kApartmentHint));
   out.threads.push_back(process.part(index, history.last().wait.words));
@@ -134,10 +136,15 @@ void find_finalizer(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const Thread& thread = process.thread(process.threads[index]);
     if (!is_finalizer(thread)) continue;
-    if (root_method(thread) == nullptr) {
-      if (releases_com_object(process.threads[index])) finalizers(process, index);
+    const Frame* const root = root_method(thread);
+    if (root == nullptr) {
+      // The runtime itself releases objects of COM.
+      const bool releases = process.threads[index].last().wait.rule == "com-call";
+      if (releases) finalizers(process, index, "the release of an object of COM");
+    } else if (runs_exit_handlers(process, names, thread, *root)) {
+      exit_handlers(process, index);
     } else {
-      runs_exit_handlers(process, names, thread) ? exit_handlers(process, index) : finalizers(process, index);
+      finalizers(process, index, "a finalizer");
     }
   }
 }

@@ -34,6 +34,8 @@ std::string thread_words(const Thread& thread) {
   return thread.name.empty() ? text : text + " \"" + clipped(thread.name) + "\"";
 }
 
+std::string thread_words_at_start(const Thread& thread) { return "T" + thread_words(thread).substr(1); }
+
 std::string lock_words(const Lock& lock) {
   std::string text = "the " + std::string(words_of(lock));
   if (lock.address != 0) text += " " + hex(lock.address);

@@ -23,6 +23,8 @@ inline constexpr std::string_view kApartmentHint =
 std::string count_words(std::size_t count, std::string_view noun, std::string_view plural = {});
 // "thread 0x2c "worker"".
 std::string thread_words(const Thread& thread);
+// The same at the beginning of a sentence: "Thread 0x2c "worker"".
+std::string thread_words_at_start(const Thread& thread);
 // "monitor", "critical section", "loader lock".
 std::string_view words_of(const Lock& lock) noexcept;
 // "the monitor 0x1f40 (System.Object)".

@@ -60,6 +60,11 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   return Progress::yes;
 }
 
+// Whether the last thread of the chain pauses all managed code, and waits for the holder.
+bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
+  return process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
+}
+
 // The progress of the thread at the end of a chain. Folklore: a thread for which a pause of managed code waits uses
 // processor time although it only waits, because the runtime suspends it again and again. Real case: way "collection"
 // of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known wait,
@@ -68,8 +73,7 @@ Progress holder_progress(const ProcessFindings& process, const LockChain& chain)
   const ThreadHistory& holder = process.history(chain.holder);
   const WaitState state = holder.last().wait.state;
   const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !process.sleeps(holder);
-  const bool delays_pause = process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
-  if (delays_pause && holder.verdict == Verdict::returned && in_wait) return Progress::no;
+  if (ends_in_pause(process, chain) && holder.verdict == Verdict::returned && in_wait) return Progress::no;
   return makes_progress(process, process.by_place[chain.holder]);
 }
 
@@ -143,11 +147,6 @@ struct Waiters {
   bool changed_owner = false;  // the lock, since the dump before
 };
 
-bool pauses_managed_code(const ProcessFindings& process, const LockChain& chain, std::uint32_t place) {
-  const LockLink& last = chain.links.back();
-  return last.thread == place && process.snapshot.locks[last.lock].kind == LockKind::pause;
-}
-
 // Gives the stuck waiters of a chain their verdicts, by what is known about its holder. `since`: same_owner_since().
 Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progress holder,
                        const std::vector<std::uint32_t>& since) {
@@ -156,7 +155,8 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
     const std::uint32_t index = process.by_place[place];
     ThreadHistory& waiter = process.threads[index];
     // It runs while it waits (LockKind::pause), so its verdict says nothing.
-    const bool pauses = process.several && pauses_managed_code(process, chain, place) && holder == Progress::no;
+    const bool pauses = process.several && holder == Progress::no && ends_in_pause(process, chain) &&
+                        chain.links.back().thread == place;
     if (pauses && since[place] != process.dump) {
       waiter.verdict = Verdict::stuck;
       process.set_since(waiter, since[place]);

@@ -115,9 +115,10 @@ class Matcher {
           } else if (lock.kind == LockKind::mutex) {
             make_blocked(seen.wait);
           } else if (waits_in_runtime(names, thread(seen))) {
-            // Folklore: the runtime runs a static constructor in a critical section. In .NET 8, and in composite images,
-            // into which methods of .NET are inlined, no method of .NET below the wait says so. But the runtime holds no
-            // other lock of its own while it runs managed code. Test: FindingsTest.*InlinedBelowAConstructorsLock.
+            // Folklore: the runtime runs a static constructor in a critical section. In .NET 8, and in composite
+            // images, into which methods of .NET are inlined, no method of .NET below the wait says so. But the runtime
+            // holds no other lock of its own while it runs managed code. Test:
+            // FindingsTest.AMethodOfDotnetIsInlinedBelowAConstructorsLock.
             name_section(seen.wait, "class-constructor");
           }
         }
@@ -242,11 +243,15 @@ class Matcher {
     return used < kNoCpu || (is_spin_wait(b.wait.rule) && !used_more_than(kSpinShare, a, b));
   }
 
-  // Whether the thread ran for more than this part of the time, as far as is known. No integers are used, because times
-  // in a forged file may be too large for 64 bits in units of 100 ns.
+  // Whether the thread ran for more than this part of the time, as far as is known.
   bool used_more_than(std::uint64_t share, const Sighting& a, const Sighting& b) const {
-    return static_cast<double>(cpu(a, b).value_or(0)) * static_cast<double>(share) >
-           static_cast<double>(time_between(dumps_, a, b)) * 10'000;
+    return is_more_than(share, cpu(a, b).value_or(0), time_between(dumps_, a, b));
+  }
+
+  // Whether this processor time is more than 1 / `share` of that time. No integers are used, because times in a forged
+  // file may be too large for 64 bits in units of 100 ns.
+  static bool is_more_than(std::uint64_t share, std::uint64_t cpu, std::uint64_t milliseconds) {
+    return static_cast<double>(cpu) * static_cast<double>(share) > static_cast<double>(milliseconds) * 10'000;
   }
 
   // Whether a thread waits at the same place in both dumps, and may have waited all the time: it has looked again and
@@ -299,9 +304,7 @@ class Matcher {
     if (state == WaitState::idle && before.wait.state == WaitState::idle) return Verdict::idle;
     // The thread ran, or its stack has changed.
     const bool known = history.cpu.has_value() && history.milliseconds != 0;
-    // No integers are used here either.
-    const bool busy = known && static_cast<double>(*history.cpu) * kSpinShare >
-                                   static_cast<double>(history.milliseconds) * 10'000;
+    const bool busy = known && is_more_than(kSpinShare, *history.cpu, history.milliseconds);
     if (busy && same_place(before, last)) return Verdict::spinning;
     // The thread may be in the same function of managed code all the time.
     if (busy && (lacks_managed_functions(before) || lacks_managed_functions(last))) return Verdict::unclear;

@@ -68,10 +68,11 @@ struct ProcessFindings {
 // The searches for findings, in this order. A later one leaves out threads that an earlier one has explained.
 // find_locks() finds deadlocks, chains of locks, and static constructors that never end.
 void find_locks(ProcessFindings& process);
-// Finds what the finalizer thread hangs in: a finalizer, or a handler of ProcessExit. Part of find_threads().
-void find_finalizer(ProcessFindings& process);
-// Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin, and then the
-// remaining stuck threads.
+// Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin,
+// and then the remaining stuck threads.
 void find_threads(ProcessFindings& process);
+// The part of find_threads() about the finalizer thread, which may hang in a finalizer, in the release of an object of
+// COM, or in a handler of ProcessExit.
+void find_finalizer(ProcessFindings& process);
 
 }  // namespace mixwalk

@@ -114,7 +114,7 @@ void stuck_groups(ProcessFindings& process) {
     const ThreadHistory& first = process.threads[threads.front()];
     Finding out = process.finding(FindingKind::stuck, Severity::stuck,
                                   threads.size() == 1
-                                      ? "T" + thread_words(process.thread(first)).substr(1) + " is stuck"
+                                      ? thread_words_at_start(process.thread(first)) + " is stuck"
                                       : count_words(threads.size(), "thread") + " are stuck in the same stack");
     if (calls_apartment(first.last().wait)) out.details.push_back(std::string(kApartmentHint));
     process.put_threads(out, threads);

@@ -104,8 +104,7 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   if (leaf.address_kind != AddressKind::instruction_pointer) return false;
   const std::string_view image = names.image(leaf);
   if (!makes_system_calls(image)) return true;
-  const bool named = !leaf.name.empty() && leaf.symbol != SymbolKind::function_table;
-  return named && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
+  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
 }
 
 // Whether the image may be the loader's. The loader waits for its lock by ntdll's own functions, and LoadLibrary calls
@@ -354,13 +353,13 @@ std::string call_out(const FrameNames& names, const std::vector<Frame>& frames, 
   return {};
 }
 
-// The wait of a thread whose leaf run was called by managed code, if no .NET method shows what the wait is for.
-Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, Found found) {
+// The wait of a thread whose leaf run was called by managed code, if no .NET method shows what the wait is for. `call`:
+// call_out().
+Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, Found found, std::string call) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
   const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
   const bool inlined = is_inlined_call(names, caller, found);
-  std::string call = call_out(names, frames, found);
   if (call.empty() && (pinvoke || com_out)) call = "a " + short_label(names.snapshot(), caller);
   const Frame& called = frames[found.first_managed == 0 ? 0 : found.first_managed - 1];
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
@@ -419,8 +418,7 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
 bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& frames) {
   if (frames.size() < 2 || frames[0].name != "NtWaitForAlertByThreadId") return false;
   const Frame& caller = frames[1];
-  const bool unnamed = caller.name.empty() || caller.symbol == SymbolKind::function_table;
-  return caller.kind == FrameKind::native && names.image(caller) == "ntdll" && unnamed;
+  return caller.kind == FrameKind::native && names.image(caller) == "ntdll" && !caller.has_symbol();
 }
 
 // The wait of a thread without managed frames.
@@ -497,7 +495,9 @@ const Frame* running_constructor(const Thread& thread) {
 bool waits_in_runtime(const FrameNames& names, const Thread& thread) {
   const Frame* last = nullptr;
   for (const Frame& frame : thread.stack.frames) {
-    if (frame.kind != FrameKind::native) return frame.kind == FrameKind::managed && last != nullptr && names.runtime(*last);
+    if (frame.kind != FrameKind::native) {
+      return frame.kind == FrameKind::managed && last != nullptr && names.runtime(*last);
+    }
     if (!names.system(frame)) return false;
     last = &frame;
   }
@@ -520,8 +520,9 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   if (found.first_managed == kNoFrame) return native_wait(names, thread, found);
   const bool by_method =
       found.rule != nullptr && found.rule->layer >= WaitLayer::primitive && found.com.part != ComPart::calls;
-  Wait wait = by_method ? rule_wait(*found.rule, found) : wait_below_call(names, frames, found);
-  wait.call = call_out(names, frames, found);
+  std::string call = call_out(names, frames, found);
+  Wait wait = by_method ? rule_wait(*found.rule, found) : wait_below_call(names, frames, found, call);
+  wait.call = std::move(call);
   if (wait.rule == "task-wait" && is_pool_worker(thread)) return rule_wait("pool-task-wait", found, found.frame);
   const bool is_for_work = (wait.state == WaitState::signal && wait.rule != "exit") || wait.rule == "process-wait";
   const bool may_be_main = by_method && is_for_work;

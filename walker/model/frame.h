@@ -66,6 +66,9 @@ struct Frame {
   // pair of frames, so recordings do not keep it.
   CallCheck call = CallCheck::unchecked;
 
+  // Whether a symbol names the function. A name that is only its place in the image ("sub_1200") does not.
+  bool has_symbol() const noexcept { return !name.empty() && symbol != SymbolKind::function_table; }
+
   bool operator==(const Frame&) const = default;
 };
 

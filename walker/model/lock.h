@@ -23,6 +23,7 @@ enum class LockKind : std::uint8_t {
   // which is in a system call and has not told the runtime that it may go on without it. No address either.
   pause,
 };
+inline constexpr LockKind kLastLockKind = LockKind::pause;
 
 // Whether the owner has entered the lock, and can leave it. If not, the owner has to give an answer, or to end.
 constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex; }

@@ -37,8 +37,8 @@ std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const 
 std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                      std::span<const StackLimits> stacks);
 
-// The loader lock, if a thread other than `waiter` holds it: by its own fields or, if they show no such thread, because a
-// single thread is the loader's owner (is_load_owner). `section`: the lock's address; 0 if unknown.
+// The loader lock, if a thread other than `waiter` holds it: by its own fields or, if they show no such thread, because
+// a single thread is the loader's owner (is_load_owner). `section`: the lock's address; 0 if unknown.
 std::optional<Lock> held_loader_lock(const MemoryReader& memory, std::uint64_t section, std::uint32_t waiter,
                                      std::span<const TargetThread> threads);
 

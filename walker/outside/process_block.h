@@ -21,8 +21,8 @@ StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb);
 // is trusted. (PEB.LoaderLock: the public symbols of ntdll.)
 std::uint64_t loader_lock(const MemoryReader& memory, std::uint64_t teb);
 
-// Whether the thread that a TEB belongs to loads or unloads DLLs, or initialises a thread, while all others that want to
-// do so wait for it (TEB.SameTebFlags, LoadOwner: the public symbols of ntdll since Windows 10; Wine never sets it).
+// Whether the thread that a TEB belongs to loads or unloads DLLs, or initialises a thread, while all others that want
+// to do so wait for it (TEB.SameTebFlags, LoadOwner: the public symbols of ntdll since Windows 10; Wine never sets it).
 bool is_load_owner(const MemoryReader& memory, std::uint64_t teb);
 
 }  // namespace mixwalk

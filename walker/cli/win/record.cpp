@@ -180,11 +180,12 @@ RecordingRun::End RecordingRun::collect() {
 
 std::string RecordingRun::stands_by_patches() const {
   const int times = session_.given_back();
-  const auto patched = patched_calls_of(session_.target_id());  // there may be more than at the beginning
+  const auto found = patched_calls_of(session_.target_id());  // there may be more than at the beginning
+  const std::vector<PatchedCall> patched = found ? *found : std::vector<PatchedCall>();
   return fmt::format("{} a thread of {} stood still until mixwalk.exe resumed it, because {}; \"dump\" reads such a "
                      "process from outside",
                      times == 1 ? std::string("once") : fmt::format("{} times", times), process_text(),
-                     patched_calls_text(patched ? std::span<const PatchedCall>(*patched) : std::span<const PatchedCall>()));
+                     patched_calls_text(patched));
 }
 
 // Why the recording must end so that the target is not slowed down; nothing if it may go on.

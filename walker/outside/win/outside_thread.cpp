@@ -36,10 +36,7 @@ void OutsideThread::resume() noexcept {
 }
 
 bool OutsideThread::read_registers(Registers& registers) noexcept {
-  const ReadContext read = read_context(handle_.get());
-  if (read.done) registers = read.registers;
-  in_dispatch_ = read.in_dispatch;
-  return read.done;
+  return read_context(handle_.get()).put(registers, in_dispatch_);
 }
 
 }  // namespace mixwalk

@@ -43,10 +43,7 @@ class GroupFreeze final : public ThreadGroup {
   Suspend suspend(std::size_t place) noexcept override;
   void resume(std::size_t place) noexcept override;
   bool read_registers(std::size_t place, Registers& registers) noexcept override {
-    const ReadContext read = members_[place].thread->read_context();
-    if (read.done) registers = read.registers;
-    members_[place].in_dispatch = read.in_dispatch;
-    return read.done;
+    return members_[place].thread->read_context().put(registers, members_[place].in_dispatch);
   }
   bool in_dispatch(std::size_t place) const noexcept override { return members_[place].in_dispatch; }
   StackLimits stack_limits(std::size_t place) const noexcept override {

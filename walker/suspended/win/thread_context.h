@@ -13,6 +13,13 @@ struct ReadContext {
   Registers registers;
   // The system is just sending the thread an exception, so Rip may still be the old one beside a new Rsp.
   bool in_dispatch = false;
+
+  // Passes it on, the registers only if they are known. Returns `done`.
+  bool put(Registers& into, bool& is_in_dispatch) const noexcept {
+    if (done) into = registers;
+    is_in_dispatch = in_dispatch;
+    return done;
+  }
 };
 using GetContextFunction = BOOL(WINAPI*)(HANDLE, CONTEXT*);
 

@@ -21,10 +21,7 @@ class WindowsThread final : public ThreadControl {
   Suspend suspend() noexcept override;
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override {
-    const ReadContext read = thread_.read_context();
-    if (read.done) registers = read.registers;
-    in_dispatch_ = read.in_dispatch;
-    return read.done;
+    return thread_.read_context().put(registers, in_dispatch_);
   }
   bool in_dispatch() const noexcept override { return in_dispatch_; }
   bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
