@@ -14,8 +14,12 @@
 #include <vector>
 
 #include "tests/end_to_end/hanging_program.h"
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/support/golden.h"
 #include "tests/support/win/child_process.h"
+#include "walker/base/byte_sink.h"
+#include "walker/export/findings_text.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {
@@ -239,9 +243,66 @@ bool was_kept_from_running(const std::vector<std::string>& compare) {
   return false;
 }
 
+// Makes a series of dumps of the program in one way.
+std::vector<Snapshot> series_of(const HangingProgram& program, const std::string& way, Look look, std::size_t dumps,
+                                int every_ms) {
+  const TemporaryFile file(way + "-series.mixwalk"), minidump(way + "-series.dmp");
+  std::vector<Snapshot> series;
+  const auto read = [&] {
+    for (Snapshot& one : to_series(read_whole(file.path))) series.push_back(std::move(one));
+  };
+  if (look != Look::dump_file) {
+    run({"dump", look == Look::inside ? "--inside" : "--outside", "-p", program.id(), "--repeat", std::to_string(dumps),
+         "--every", std::to_string(every_ms) + "ms", "-o", file.path});
+    read();
+    return series;
+  }
+  while (series.size() < dumps && !testing::Test::HasFailure()) {
+    if (!series.empty()) Sleep(static_cast<DWORD>(every_ms));
+    run({"dump", "-p", program.id(), "-o", minidump.path});
+    run({"dump", minidump.path, "-o", file.path});
+    read();
+    remove_file(minidump.path);
+    remove_file(file.path);
+  }
+  return series;
+}
+
+// Expects the verdict of each two and each three neighbouring dumps, in all ways of looking.
+void expect_each_pair(const std::string& way, Severity expected, bool takes_profilers, std::size_t pairs, int every_ms) {
+  HangingProgram program(way, 7200);
+  const std::map<Look, std::string> looks = {
+      {Look::outside, "outside"}, {Look::inside, "inside"}, {Look::dump_file, ".dmp"}};
+  for (const auto& [look, name] : looks) {
+    if (look == Look::inside && !takes_profilers) continue;
+    const std::vector<Snapshot> series = series_of(program, way, look, pairs + 1, every_ms);
+    std::size_t all = 0, right = 0;
+    compare_neighbours(series, [&](std::span<const Snapshot> some, const Findings& findings) {
+      ++all;
+      right += severity(findings) == expected;
+      if (severity(findings) == expected) return;
+      StringSink text;
+      write_findings_text(some, findings, {.all = true}, text);
+      ADD_FAILURE() << some.size() << " dumps: " << text.text.substr(0, 20'000);
+    });
+    EXPECT_EQ(all, 2 * pairs - 1);
+    std::printf("%s %s, every %d ms: %zu of %zu pairs and triples are right\n", way.c_str(),
+                name.c_str(), every_ms, right, all);
+  }
+  program.process.write_line("STOP");
+  EXPECT_EQ(program.process.wait(kLookMs), 0u);
+}
+
 }  // namespace
 
 void expect_hang(const std::string& way, ExitCode code, bool takes_profilers) {
+  if (const std::size_t pairs = wanted_pairs(1); pairs > 1) {
+    const Severity severity = code == ExitCode::deadlock ? Severity::deadlock
+                              : code == ExitCode::stuck  ? Severity::stuck
+                                                         : Severity::note;
+    expect_each_pair(way, severity, takes_profilers, pairs, wanted_every_ms(500));
+    return;
+  }
   HangingProgram program(way);
   const TemporaryFile outside(way + "-outside.mixwalk"), inside(way + "-inside.mixwalk"), dump(way + ".dmp"),
       html(way + ".html");

@@ -16,6 +16,9 @@ namespace mixwalk {
 // note says so.
 //
 // A runtime that ends `takes_profilers` no more, and then there is no walk from inside.
+//
+// With MIXWALK_PAIRS (hanging_program.h), only the verdict is compared: that of each two and of each three neighbouring
+// dumps, in a series of dumps from outside, one from inside and one of dump files.
 void expect_hang(const std::string& way, ExitCode code, bool takes_profilers = true);
 
 }  // namespace mixwalk

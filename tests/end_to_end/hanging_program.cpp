@@ -7,6 +7,23 @@
 
 namespace mixwalk {
 
+std::size_t wanted_pairs(std::size_t ordinary) {
+  return static_cast<std::size_t>(wanted("MIXWALK_PAIRS", static_cast<int>(ordinary), 1));
+}
+
+int wanted_every_ms(int ordinary) { return wanted("MIXWALK_EVERY_MS", ordinary, 500); }
+
+void compare_neighbours(std::span<const Snapshot> dumps,
+                        const std::function<void(std::span<const Snapshot>, const Findings&)>& look) {
+  for (const std::size_t count : {2, 3}) {
+    const std::vector<std::string> files(count, "series");
+    for (std::size_t first = 0; first + count <= dumps.size(); ++first) {
+      const auto some = dumps.subspan(first, count);
+      look(some, find_hangs(some, files));
+    }
+  }
+}
+
 std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProcess& program) {
   std::map<std::uint64_t, std::string> names;
   while (const auto line = program.read_line()) {
@@ -22,8 +39,8 @@ std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProces
   return std::nullopt;
 }
 
-HangingProgram::HangingProgram(const std::string& way)
-    : process({fixture("hangs.exe"), "--way", way},
+HangingProgram::HangingProgram(const std::string& way, int seconds)
+    : process({fixture("hangs.exe"), "--way", way, "--seconds", std::to_string(seconds)},
               StartOptions{.environment = {{"DOTNET_PROCESSOR_COUNT", "4"}}}) {
   auto said = read_until_ready(process);
   EXPECT_TRUE(said) << way << " did not start";

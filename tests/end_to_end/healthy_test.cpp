@@ -1,10 +1,12 @@
-// Programs that work normally. For each pair of dumps, a second apart, mixwalk compare must say that nothing is stuck.
+// Programs that work normally. For each two and each three neighbouring dumps, a second apart, mixwalk compare must say
+// that nothing is stuck.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +32,6 @@ struct Program {
 
 void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 
-// The number of pairs of dumps; MIXWALK_PAIRS for more.
-std::size_t pairs() { return static_cast<std::size_t>(wanted("MIXWALK_PAIRS", 2, 1)); }
-
 class Healthy : public testing::TestWithParam<Program> {
  protected:
   Healthy() : file_(temporary_file("healthy.mixwalk")) { DeleteFileA(file_.c_str()); }
@@ -46,6 +45,8 @@ bool is_in_motion(const ThreadHistory& thread) {
 }
 
 TEST_P(Healthy, NoPairOfDumpsSaysThatSomethingIsStuck) {
+  const std::size_t pairs = wanted_pairs(2);
+  const int every_ms = wanted_every_ms(1000);
   const auto name = GetParam().line.front();
   std::vector<std::string> line = GetParam().line;
   line.front() = fixture(name);
@@ -53,34 +54,33 @@ TEST_P(Healthy, NoPairOfDumpsSaysThatSomethingIsStuck) {
   ASSERT_TRUE(read_until_ready(program));
   const ProgramResult dumped =
       run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", file_, "--repeat",
-                   std::to_string(pairs() + 1), "--every", "1s"},
-                  kEndMs + static_cast<DWORD>(pairs()) * 10'000);
+                   std::to_string(pairs + 1), "--every", std::to_string(every_ms) + "ms"},
+                  kEndMs + static_cast<DWORD>(pairs) * (10'000 + static_cast<DWORD>(every_ms)));
   ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
   program.write_line("STOP");
   const std::string said = program.read_rest();
   EXPECT_EQ(program.wait(kEndMs), 0u) << said;
 
   const std::vector<Snapshot> dumps = to_series(read_whole(file_));
-  ASSERT_EQ(dumps.size(), pairs() + 1);
-  std::size_t quiet = 0, in_motion = 0;
+  ASSERT_EQ(dumps.size(), pairs + 1);
+  std::size_t all = 0, quiet = 0, in_motion = 0;
   std::map<std::string_view, std::size_t> verdicts;
-  for (std::size_t i = 0; i + 1 < dumps.size(); ++i) {
-    const std::vector<Snapshot> pair = {dumps[i], dumps[i + 1]};
-    const std::vector<std::string> files = {"first", "second"};
-    const Findings findings = find_hangs(pair, files);
+  compare_neighbours(dumps, [&](std::span<const Snapshot> some, const Findings& findings) {
+    ++all;
     in_motion += std::ranges::any_of(findings.threads, is_in_motion);
     for (const ThreadHistory& thread : findings.threads) ++verdicts[key(thread.verdict)];
     if (severity(findings) == Severity::note) {
       ++quiet;
-      continue;
+      return;
     }
     StringSink text;
-    write_findings_text(pair, findings, {.all = true}, text);
-    ADD_FAILURE() << "pair " << i + 1 << ": " << text.text.substr(0, 20'000);
-  }
+    write_findings_text(some, findings, {.all = true}, text);
+    ADD_FAILURE() << some.size() << " dumps from dump " << &some.front() - dumps.data() + 1 << ": "
+                  << text.text.substr(0, 20'000);
+  });
   EXPECT_GT(in_motion, 0u) << "nothing was at work: the dumps prove nothing";
-  std::printf("%s: %zu of %zu pairs say that nothing is stuck; in %zu a thread was seen to move\n%s ",
-              GetParam().name.c_str(), quiet, pairs(), in_motion, said.c_str());
+  std::printf("%s: %zu of %zu pairs and triples say that nothing is stuck; in %zu a thread was seen to move\n%s ",
+              GetParam().name.c_str(), quiet, all, in_motion, said.c_str());
   for (const auto& [verdict, threads] : verdicts) std::printf(" %s %zu", std::string(verdict).c_str(), threads);
   std::printf("\n");
 }
