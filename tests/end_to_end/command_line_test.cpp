@@ -229,25 +229,12 @@ class HungTarget : public CommandLine, public ::testing::WithParamInterface<cons
 TEST_P(HungTarget, WhatWasRecordedIsWritten) {
   const std::string out = temporary_file(std::string("hung") + GetParam());
   const std::string log = temporary_file("hung.log");
-  SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
-  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
-  std::optional<ChildProcess> recorder;
-  {
-    const UniqueHandle file(CreateFileW(to_utf16(log).c_str(), GENERIC_WRITE,
-                                        FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited,
-                                        CREATE_ALWAYS, 0, nullptr));
-    SetStdHandle(STD_ERROR_HANDLE, file.get());
-    recorder.emplace(std::vector<std::string>{mixwalk_exe(), "record", "-p",
-                                              std::to_string(hang_.id()), "--wait", "20s", "-v",
-                                              "-d", "10s", "--timeout", "3s", "-o", out});
-    SetStdHandle(STD_ERROR_HANDLE, err);
-  }
-  const ULONGLONG end = GetTickCount64() + 60'000;
-  while (bytes_of(log).find("the first samples") == std::string::npos && GetTickCount64() < end) {
-    Sleep(20);
-  }
+  const ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "20s", "-v", "-d",
+                               "5s", "--timeout", "2s", "-o", out},
+                              StartOptions{.err_file = log});
+  EXPECT_TRUE(has_text(log, "the first samples", 60'000)) << bytes_of(log);
   ASSERT_EQ(of_all_threads("NtSuspendProcess")(hang_.handle()), 0);
-  EXPECT_EQ(recorder->wait(60'000), kTimeout) << bytes_of(log);
+  EXPECT_EQ(recorder.wait(60'000), kTimeout) << bytes_of(log);
   ASSERT_EQ(of_all_threads("NtResumeProcess")(hang_.handle()), 0);
   EXPECT_NE(bytes_of(log).find("did not end the recording in time"), std::string::npos)
       << bytes_of(log);

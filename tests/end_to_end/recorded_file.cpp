@@ -1,6 +1,7 @@
 #include "tests/end_to_end/recorded_file.h"
 
 #include <gtest/gtest.h>
+#include <windows.h>
 
 #include <algorithm>
 #include <fstream>
@@ -14,6 +15,15 @@ namespace mixwalk {
 std::string bytes_of(const std::string& path) {
   std::ifstream in(utf8_path(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool has_text(const std::string& path, std::string_view text, std::uint64_t milliseconds) {
+  const ULONGLONG end = GetTickCount64() + milliseconds;
+  while (bytes_of(path).find(text) == std::string::npos) {
+    if (GetTickCount64() >= end) return false;
+    Sleep(20);
+  }
+  return true;
 }
 
 Recording read_whole(const std::string& path) {

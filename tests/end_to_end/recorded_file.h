@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "walker/model/recording.h"
@@ -8,6 +10,9 @@
 namespace mixwalk {
 
 std::string bytes_of(const std::string& path);
+
+// Waits for a text in a file that another program writes. Returns whether it came in time.
+bool has_text(const std::string& path, std::string_view text, std::uint64_t milliseconds);
 
 // Reads a whole .mixwalk file of mixwalk. If it is not such a file, or is cut, the test fails.
 Recording read_whole(const std::string& path);

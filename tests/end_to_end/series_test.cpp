@@ -1,5 +1,6 @@
 // Runs mixwalk dump --repeat on a live program, from inside and from outside, up to the result of mixwalk compare.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@ namespace mixwalk {
 namespace {
 
 using Json = nlohmann::json;
+using testing::EndsWith;
+using testing::HasSubstr;
 
 constexpr DWORD kSeriesMs = 180'000;
 constexpr DWORD kExitCodeOfDeadlock = 21;
@@ -78,14 +81,17 @@ TEST_P(SeriesOf, ADeadlockIsSeenInEachOfItsDumps) {
 }
 
 TEST_P(SeriesOf, ATargetThatEndsBetweenDumpsLeavesThoseBefore) {
-  // The program lives long enough for one dump, and ends before a second one is made.
-  ChildProcess hang({fixture("hang.exe"), "--exit-after-ms", "12000"});
+  ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  const ProgramResult dumped = run_program(line(hang, {"--repeat", "3", "--every", "10m"}), kSeriesMs);
-  EXPECT_EQ(dumped.exit_code, kExitCodeOfEndedTarget) << dumped.err;
-  EXPECT_NE(dumped.err.find("ended with code "), std::string::npos) << dumped.err;
-  EXPECT_NE(dumped.err.find("; 1 of 3 dumps are written\n"), std::string::npos) << dumped.err;
-  EXPECT_EQ(std::ranges::count(dumped.err, '\n'), 1) << dumped.err;
+  const std::string log = temporary_file("series.log");
+  const ChildProcess dumper(line(hang, {"--repeat", "3", "--every", "10m", "-v"}), StartOptions{.err_file = log});
+  EXPECT_TRUE(has_text(log, "dump 1 of 3", kSeriesMs)) << bytes_of(log);
+  hang.write_line("STOP");
+  EXPECT_EQ(dumper.wait(kSeriesMs), kExitCodeOfEndedTarget);
+  const std::string said = bytes_of(log);
+  EXPECT_THAT(said, HasSubstr("(hang.exe) ended with code "));
+  EXPECT_THAT(said, EndsWith("; 1 of 3 dumps are written\n"));
+  remove_file(log);
   EXPECT_EQ(to_series(read_whole(file_)).size(), 1u);
 }
 

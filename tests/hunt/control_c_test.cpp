@@ -102,10 +102,11 @@ TEST_F(ControlC, EndsTheRecordingAndTheTargetIsThereForTheNextVisit) {
 // Ctrl-C comes between two dumps, or in the middle of one.
 TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
   Program target("tasks", Hears::no);
+  const std::string log = temporary_file("control-c.log");
   ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "--repeat", "1000", "--every", "100ms",
-                       "-o", file_}, flags(Hears::yes));
-  constexpr DWORD kFirstDumpMs = 20'000;  // before the end of the first dump, Ctrl-C ends mixwalk.exe as usual
-  EXPECT_FALSE(dumper.wait(kFirstDumpMs));
+                       "-v", "-o", file_}, StartOptions{.flags = flags(Hears::yes), .err_file = log});
+  // Before the end of the first dump, Ctrl-C ends mixwalk.exe as usual.
+  ASSERT_TRUE(has_text(log, "dump 2 of 1000", kEndMs)) << bytes_of(log);
   ASSERT_TRUE(press_ctrl_c()) << GetLastError();
   EXPECT_EQ(dumper.wait(kEndMs), 0u);
   const std::size_t dumps = dumps_of(read_whole(file_));
@@ -113,6 +114,7 @@ TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
   EXPECT_LT(dumps, 1000u);
   expect_next_visit(target);
   EXPECT_EQ(target.stop(), "OK 0");
+  remove_file(log);
 }
 
 // Ctrl-Break is sent to one process group.

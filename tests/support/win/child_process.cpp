@@ -147,8 +147,14 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const Star
   const ScopedEnvironment environment(options.environment);
   Pipe in = make_pipe(Inherited::read);
   Pipe out = make_pipe(Inherited::write);
+  UniqueHandle err;
+  if (!options.err_file.empty()) {
+    SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+    err = UniqueHandle(CreateFileW(to_utf16(options.err_file).c_str(), GENERIC_WRITE,
+                                   FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, CREATE_ALWAYS, 0, nullptr));
+  }
   process_ = start(arguments, options, in.read.get(), out.write.get(),
-                   GetStdHandle(STD_ERROR_HANDLE), id_);
+                   options.err_file.empty() ? GetStdHandle(STD_ERROR_HANDLE) : err.get(), id_);
   input_ = std::move(in.write);
   output_ = std::move(out.read);
   watched_.emplace(id_);

@@ -18,6 +18,7 @@ struct StartOptions {
   HANDLE token = nullptr;     // the program's rights; null for those of this program
   DWORD64 mitigations[2]{};   // PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY
   Environment environment{};  // variables that this program does not have; not for use while other threads start programs
+  std::string err_file{};     // the path of the file for the standard error; if empty, it is that of this program
 };
 
 // A program under test, with pipes on its standard streams. The destructor ends the program, by its own handle. When
