@@ -202,10 +202,8 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   read_until(GetTickCount64() + 1000, false);
   EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
   // On a slow or busy machine samples come more slowly, so the samples that fit into the pipe and the ring span a longer
-  // time: more than 24 s where there are 2,300 a second.
-  constexpr std::size_t kFast = 4'000;
-  for (DWORD pause = collector.recording().samples.size() > kFast ? 8'000 : 32'000;
-       pause <= 64'000 && collector.recording().dropped == 0; pause *= 2) {
+  // time: 4 s where there are 6,000 a second, and more than 24 s where there are 2,300.
+  for (DWORD pause = 6'000; pause <= 96'000 && collector.recording().dropped == 0; pause *= 2) {
     Sleep(pause);
     read_until(GetTickCount64() + 1000, false);
   }
