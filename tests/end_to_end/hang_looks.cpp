@@ -218,10 +218,10 @@ void expect_page_says(const std::string& page, const std::string& text) {
   EXPECT_EQ(text.find("\n" + std::to_string(findings + 1) + ". "), std::string::npos) << text;
 }
 
-void run(const std::vector<std::string>& arguments) {
+void run(const std::vector<std::string>& arguments, DWORD milliseconds = kLookMs) {
   std::vector<std::string> line = {mixwalk_exe()};
   line.insert(line.end(), arguments.begin(), arguments.end());
-  const ProgramResult result = run_program(line, kLookMs);
+  const ProgramResult result = run_program(line, milliseconds);
   EXPECT_EQ(result.exit_code, 0u) << arguments[1] << ": " << result.err;
 }
 
@@ -253,7 +253,8 @@ std::vector<Snapshot> series_of(const HangingProgram& program, const std::string
   };
   if (look != Look::dump_file) {
     run({"dump", look == Look::inside ? "--inside" : "--outside", "-p", program.id(), "--repeat", std::to_string(dumps),
-         "--every", std::to_string(every_ms) + "ms", "-o", file.path});
+         "--every", std::to_string(every_ms) + "ms", "-o", file.path},
+        kLookMs + static_cast<DWORD>(dumps) * static_cast<DWORD>(every_ms));
     read();
     return series;
   }
