@@ -16,7 +16,7 @@ constexpr WaitRule kRules[] = {
      {"ntdll!NtWaitForSingleObject", "ntdll!NtWaitForMultipleObjects*", "ntdll!NtSignalAndWaitForSingleObject",
       "ntdll!NtWaitForAlertByThreadId", "ntdll!NtWaitForKeyedEvent", "kernel32!WaitForSingleObject*",
       "kernel32!WaitForMultipleObjects*", "kernel32!SignalObjectAndWait", "kernelbase!WaitForSingleObject*",
-      "kernelbase!WaitForMultipleObjects*"}},
+      "kernelbase!WaitForMultipleObjects*", "combase!CoWaitForMultiple*", "ole32!CoWaitForMultiple*"}},
     {"native-sleep", outside, kCall, "sleeps",
      {"ntdll!NtDelayExecution", "kernel32!Sleep", "kernel32!SleepEx", "kernelbase!Sleep", "kernelbase!SleepEx"}},
     {"io-completion", idle, kCall, "waits for completed I/O",

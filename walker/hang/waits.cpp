@@ -107,6 +107,12 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
 }
 
+// Whether this is one of ntdll's functions in which the system itself enters a thread's code: for a window procedure, an
+// APC, or the handling of an exception.
+bool is_dispatcher(const FrameNames& names, const Frame& frame) {
+  return names.image(frame) == "ntdll" && frame.name.starts_with("KiUser");
+}
+
 // Whether the image may be the loader's. The loader waits for its lock by ntdll's own functions, and LoadLibrary calls
 // those at once. Other frames in between belong to a DllMain, which runs under the lock.
 bool may_be_loader(std::string_view image) { return image == "ntdll" || image == "kernelbase" || image == "kernel32"; }
@@ -118,7 +124,8 @@ bool is_other_call(const WaitRule* current) {
 
 // The images through which programs come to a system call.
 bool calls_for_programs(std::string_view image) {
-  constexpr std::array<std::string_view, 6> kImages = {"kernelbase", "kernel32", "user32", "win32u", "ws2_32", "mswsock"};
+  constexpr std::array<std::string_view, 7> kImages = {"ntdll",  "kernelbase", "kernel32", "user32",
+                                                       "win32u", "ws2_32",     "mswsock"};
   return std::ranges::find(kImages, image) != kImages.end();
 }
 
@@ -219,6 +226,7 @@ struct Found {
   std::uint32_t program = kNoFrame;
   std::uint32_t natives = 0;  // the number of native frames above first_managed
   bool native_of_program = false, native_of_runtime = false;
+  bool dispatched = false;  // a dispatcher is among the native frames above first_managed
   ComCall com;
 };
 
@@ -229,6 +237,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   bool loader_alone = true;  // all frames so far are of the loader's images
   const std::uint32_t begin = begin_of_wait(names, frames);
   const std::uint32_t patched = patched_frames(names, frames);
+  const bool in_unknown_call = !unknown_system_call(names, frames.front()).empty();
   found.by_context = begin != 0;
   found.native_of_runtime = found.by_context;
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
@@ -238,6 +247,8 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
     if (rule->key == "loader-lock" && (!loader_alone || is_other_call(found.rule))) return;
+    // A thread that gets memory for a heap, or maps a DLL, may hold the lock.
+    if (in_unknown_call && rule->layer == WaitLayer::native && is_lock_wait(rule->key)) return;
     found.rule = rule;
     found.frame = frame;
     reach = kReach;
@@ -254,12 +265,16 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
       found.native_of_program = found.native_of_program || (!names.system(frame) && frame.module != Frame::kNone);
       found.native_of_runtime = found.native_of_runtime || names.runtime(frame);
       loader_alone = loader_alone && (frame.module == Frame::kNone || may_be_loader(names.image(frame)));
-      if (!found.native_of_program) say(native_rule(names.image(frame), names.runtime(frame), frame.name), i);
+      // What a dispatcher has interrupted is not what the thread waits for.
+      found.dispatched = found.dispatched || is_dispatcher(names, frame);
+      if (found.native_of_program || found.dispatched) continue;
+      say(native_rule(names.image(frame), names.runtime(frame), frame.name), i);
       continue;
     }
     if (found.first_managed == kNoFrame) found.first_managed = i;
     if (frame.kind == FrameKind::stub) {
-      if (clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program) say(target_rule(frame.target), i);
+      const bool called_wait = clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program && !found.dispatched;
+      if (called_wait) say(target_rule(frame.target), i);
       continue;
     }
     if (!names.library(frame) || reach == 0) break;
@@ -327,8 +342,9 @@ Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_
 
 // Whether the method itself has called native code, because the JIT has inlined the stub of the P/Invoke.
 bool is_inlined_call(const FrameNames& names, const Frame& caller, const Found& found) {
+  const bool by_runtime = found.native_of_runtime || found.dispatched;
   return caller.kind == FrameKind::managed && !names.library(caller) && !caller.name.empty() && found.natives != 0 &&
-         !found.native_of_runtime && found.com.part == ComPart::none;
+         !by_runtime && (found.com.part == ComPart::none || found.com.part == ComPart::waits);
 }
 
 // The call out of managed code below which the thread waits, "the P/Invoke orders!submit". Empty if it is not known.
@@ -416,7 +432,8 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
 // Whether a function of ntdll.dll without a name waits in the system call by which slim locks, critical sections,
 // condition variables and WaitOnAddress all wait.
 bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& frames) {
-  if (frames.size() < 2 || frames[0].name != "NtWaitForAlertByThreadId") return false;
+  std::string held;
+  if (frames.size() < 2 || nt_name(frames[0].name, held) != "NtWaitForAlertByThreadId") return false;
   const Frame& caller = frames[1];
   return caller.kind == FrameKind::native && names.image(caller) == "ntdll" && !caller.has_symbol();
 }

@@ -98,7 +98,7 @@ const std::vector<RuleCase>& cases() {
       {"heap", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!RtlAllocateHeap", "orders_native!work"}),
        native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work", "ntdll!RtlAllocateHeap"})},
       {"critical-section", native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work"}),
-       native({kWait, "orders_native!work", "ntdll!RtlEnterCriticalSection"})},
+       native({kWait, "kernelbase!WaitForSingleObjectEx", "orders_native!work", "ntdll!RtlEnterCriticalSection"})},
       {"srw-lock", native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlAcquireSRWLockExclusive", "orders_native!work"}),
        native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "orders_native!work"})},
       {"condition-variable",
