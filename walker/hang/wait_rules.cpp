@@ -45,7 +45,7 @@ constexpr WaitRule kRules[] = {
       "win32u!NtUserRealInternalGetMessage", "win32u!NtUserTrackPopupMenuEx", "user32!NtUserGetMessage",
       "user32!NtUserWaitMessage", "user32!GetMessage*", "user32!WaitMessage",
       "user32!MsgWaitForMultipleObjects*", "win32u!GetMessage*", "win32u!MsgWaitForMultipleObjects*"}},
-    {"file-open", outside, kCall, "waits until a file is opened or found",
+    {"file-open", outside, kCall, "waits until a file is opened, found or described",
      {"ntdll!NtCreateFile", "ntdll!NtOpenFile", "ntdll!NtQueryAttributesFile", "ntdll!NtQueryFullAttributesFile",
       "ntdll!NtQueryInformationByName", "ntdll!NtQueryDirectoryFile*", "ntdll!NtQueryInformationFile",
       "ntdll!NtQueryVolumeInformationFile", "ntdll!NtSetInformationFile", "ntdll!NtDeleteFile"}},
@@ -142,7 +142,7 @@ constexpr WaitRule kRules[] = {
      {"System.Threading.LowLevelLifoSemaphore.Wait*"}, {"sleep"}},  // before it waits, it looks for work a few times
     {"io-poller", idle, kPrimitive, "waits for completed I/O", {},
      {"Interop+Kernel32.GetQueuedCompletionStatus*", "System.Threading.PortableThreadPool+IOCompletionPoller.Poll"}},
-    {"managed-file-open", outside, kPrimitive, "waits until a file is opened or found", {},
+    {"managed-file-open", outside, kPrimitive, "waits until a file is opened, found or described", {},
      {"Interop+Kernel32.CreateFile*", "Interop+Kernel32.GetFileAttributesEx*", "Interop+Kernel32.FindFirstFile*",
       "Microsoft.Win32.SafeHandles.SafeFileHandle.CreateFile*", "System.IO.FileSystem.*"}},
     {"managed-file-read", outside, kPrimitive, "reads, and waits for the data", {},

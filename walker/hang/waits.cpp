@@ -85,7 +85,8 @@ bool makes_system_calls(std::string_view image) { return image == "ntdll" || ima
 // not run: for example, opening a file on another machine may take minutes. Only its processor time can say more.
 std::string_view unknown_system_call(const FrameNames& names, const Frame& leaf) {
   const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf)) &&
-                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw"));
+                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw")) &&
+                       !leaf.name.starts_with("Ntdll");  // NtdllDefWindowProc_W
   if (!is_call || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
   // A thread that gives up the rest of its time runs on.
   return leaf.name.ends_with("YieldExecution") ? std::string_view() : std::string_view(leaf.name);
@@ -237,7 +238,10 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   bool loader_alone = true;  // all frames so far are of the loader's images
   const std::uint32_t begin = begin_of_wait(names, frames);
   const std::uint32_t patched = patched_frames(names, frames);
-  const bool in_unknown_call = !unknown_system_call(names, frames.front()).empty();
+  // A thread that gets memory for a heap, maps a DLL, or wakes another thread does not wait for the lock. In win32u.dll,
+  // a thread that waits may be handling messages.
+  const bool waits_for_no_lock =
+      names.image(frames.front()) == "ntdll" && !unknown_system_call(names, frames.front()).empty();
   found.by_context = begin != 0;
   found.native_of_runtime = found.by_context;
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
@@ -247,8 +251,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
     if (rule->key == "loader-lock" && (!loader_alone || is_other_call(found.rule))) return;
-    // A thread that gets memory for a heap, or maps a DLL, may hold the lock.
-    if (in_unknown_call && rule->layer == WaitLayer::native && is_lock_wait(rule->key)) return;
+    if (waits_for_no_lock && is_lock_wait(rule->key)) return;
     found.rule = rule;
     found.frame = frame;
     reach = kReach;

@@ -201,14 +201,24 @@ TEST(WindowsStacks, AFinalizerInACallOfCom) {
   EXPECT_EQ(builder.last().stack.frames[found.frame].name, "ObjectStublessClient3");
 }
 
-// The loader reads a DLL, or a heap gets memory. Both may hold their lock then, and do not wait for it.
-TEST(WindowsStacks, ASystemCallBelowALockOfNtdllIsNoWaitForThatLock) {
+// The loader reads a DLL, a heap gets memory, and a thread that leaves a lock wakes another one. They may hold the lock,
+// and do not wait for it.
+TEST(WindowsStacks, ASystemCallThatWaitsForNothingIsNoWaitForALock) {
   for (const Frames& frames : {Frames{"ntdll!NtMapViewOfSection", "ntdll!LdrpMinimalMapModule", "ntdll!LdrLoadDll",
                                       "kernelbase!LoadLibraryExW", "orders_native!x"},
                                Frames{"ntdll!NtAllocateVirtualMemory", "ntdll!sub_1", "ntdll!RtlAllocateHeap",
                                       "orders_native!x"}}) {
     expect_wait(wait_with(native_thread(frames)), WaitState::unknown, "system-call");
   }
+  expect_wait(wait_with(managed_thread({"ntdll!NtSetEvent", "kernelbase!SetEvent", "P kernel32!SetEvent",
+                                        "M Interop+Kernel32.SetEvent(System.IntPtr)",
+                                        "M System.Threading.EventWaitHandle.Set()",
+                                        "M System.Threading.ReaderWriterLockSlim.ExitWriteLock()", "M Orders.X()"})),
+              WaitState::unknown, "system-call");
+  // Messages are handled while a thread of a single-threaded apartment waits for a monitor.
+  expect_wait(wait_with(managed_thread(joined({{"win32u!NtUserPeekMessage", "user32!PeekMessageW", "combase!sub_1",
+                                                "combase!CoWaitForMultipleHandles", "coreclr!"}, kLock}))),
+              WaitState::blocked, "monitor-enter");
 }
 
 // The system itself has called the functions above a dispatcher, so the thread is not in the call below it any more.
