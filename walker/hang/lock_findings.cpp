@@ -255,6 +255,34 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockCh
   }
 }
 
+bool runs_callbacks(const Thread& thread) {
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+    return frame.kind == FrameKind::managed &&
+           frame.name.starts_with("System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
+  });
+}
+
+// A thread may wait for a callback of a cancellation, but it is not known which thread runs that callback. If a thread
+// that runs callbacks makes progress, the wait may end.
+void settle_callback_waiters(ProcessFindings& process) {
+  bool any_progresses = false, any_unclear = false;
+  for (const std::uint32_t index : process.by_place) {
+    if (!runs_callbacks(process.thread(process.threads[index]))) continue;
+    const Progress runner = makes_progress(process, index);
+    any_progresses = any_progresses || runner == Progress::yes;
+    any_unclear = any_unclear || runner == Progress::unclear;
+  }
+  for (const std::uint32_t index : process.by_place) {
+    ThreadHistory& waiter = process.threads[index];
+    if (waiter.verdict != Verdict::stuck || waiter.last().wait.rule != "cancellation-callback") continue;
+    if (any_progresses) {
+      process.mark_progressing(index);
+    } else if (any_unclear) {
+      waiter.verdict = Verdict::unclear;
+    }
+  }
+}
+
 // The OS ids of the threads that wait for a lock whose owner is known.
 std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   std::set<std::uint32_t> out;
@@ -341,6 +369,7 @@ void find_locks(ProcessFindings& process) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   mark_waiters_progressing(process, chains);
+  settle_callback_waiters(process);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {

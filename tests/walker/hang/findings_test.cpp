@@ -557,6 +557,34 @@ TEST(FindingsTest, AMethodThatIsCalledLikeAStaticConstructorIsNone) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
 }
 
+// Two dumps in which thread 1 waits for a callback of a cancellation that thread 2 runs. `callback`: the frames of the
+// callback in each of them.
+std::vector<Snapshot> callback_dumps(const std::vector<std::vector<std::string>>& callback) {
+  return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({"ntdll!NtDelayExecution", "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                      "M System.Threading.CancellationTokenRegistration.Dispose()",
+                                      "M Orders.Client.Close()"})).cpu(1);
+    std::vector<std::string> runner = callback[i];
+    runner.insert(runner.end(), {"M System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(System.Boolean)",
+                                 "M System.Threading.CancellationTokenSource.Cancel()", "M Orders.Client.Stop()"});
+    builder.thread(2, managed_thread(runner)).cpu(1);
+  });
+}
+
+TEST(FindingsTest, WhoWaitsForACallbackOfACancellationThatGoesOnIsNotStuck) {
+  const std::vector<std::string> saves = {"ntdll!NtReadFile", "M Orders.Client.Save()"},
+                                 sends = {"ntdll!NtReadFile", "M Orders.Client.Send()"},
+                                 sleeps = {"ntdll!NtDelayExecution", "M Orders.Client.Pause()"};
+  EXPECT_EQ(headline(find(callback_dumps({saves, sends}))), "nothing is stuck");
+  EXPECT_EQ(headline(find(callback_dumps({sleeps, sleeps}))), "nothing is stuck");
+  EXPECT_EQ(headline(find(callback_dumps({kNativeReply, kNativeReply}))), "2 threads are stuck");
+  // The callback does not move, but it is not known whether it waits.
+  const std::vector<std::string> unknown = {"ntdll!NtFuture", "M Orders.Client.Save()"};
+  auto unclear = callback_dumps({unknown, unknown});
+  for (Snapshot& dump : unclear) dump.threads[1].cpu.reset();
+  EXPECT_EQ(headline(find(unclear)), "nothing is stuck");
+}
+
 std::vector<Snapshot> apartment_dumps(const std::string& image) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t) {
     for (std::uint32_t i = 0; i < 3; ++i) {
