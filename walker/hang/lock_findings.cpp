@@ -28,38 +28,6 @@ std::string constructor_words(const Thread& thread) {
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
 }
 
-// Whether a thread that others wait for makes progress.
-enum class Progress { no, yes, unclear };
-
-// Whether the thread has not moved since an earlier dump and has not run, although it is not known what it does.
-bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
-  return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
-}
-
-// Whether the thread has come back to the wait in which it was before, or has never left it, because it looks again and
-// again whether it may go on.
-bool polls(const ThreadHistory& thread) {
-  return thread.verdict == Verdict::returned && thread.polls_since != thread.last().dump;
-}
-
-Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
-  const ThreadHistory& thread = process.threads[index];
-  if (process.sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
-  switch (thread.verdict) {
-    case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
-    case Verdict::stuck:
-    case Verdict::spinning:
-    case Verdict::waiting:
-    case Verdict::idle: return Progress::no;
-    case Verdict::unclear: return has_not_run(process, thread) ? Progress::no : Progress::unclear;
-    case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;
-    case Verdict::moved:
-    case Verdict::appeared:
-    case Verdict::gone: break;
-  }
-  return Progress::yes;
-}
-
 // Whether the last thread of the chain pauses all managed code, and waits for the holder.
 bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
   return process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
@@ -74,7 +42,7 @@ Progress holder_progress(const ProcessFindings& process, const LockChain& chain)
   const WaitState state = holder.last().wait.state;
   const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !process.sleeps(holder);
   if (ends_in_pause(process, chain) && holder.verdict == Verdict::returned && in_wait) return Progress::no;
-  return makes_progress(process, process.by_place[chain.holder]);
+  return process.progress(process.by_place[chain.holder]);
 }
 
 // Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
@@ -183,7 +151,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
   if (known && stuck != 0) {
     ThreadHistory& history = process.threads[process.by_place[chain.holder]];
-    if (polls(history)) process.set_since(history, history.polls_since);
+    if (process.polls(history)) process.set_since(history, history.polls_since);
   }
   const LockLink& nearest = chain.links.back();
   const Lock& lock = process.snapshot.locks[nearest.lock];
@@ -262,19 +230,19 @@ bool runs_callbacks(const Thread& thread) {
   });
 }
 
-// A thread may wait for a callback of a cancellation, but it is not known which thread runs that callback. If a thread
-// that runs callbacks makes progress, the wait may end.
-void settle_callback_waiters(ProcessFindings& process) {
+// For waits that end when one of several threads has done its work, of which no lock says which one. If such a thread
+// makes progress, the wait may end. `rule`: of the wait. `does_work`: whether a thread is one of those threads.
+void settle_waiters_for_work(ProcessFindings& process, std::string_view rule, bool (*does_work)(const Thread&)) {
   bool any_progresses = false, any_unclear = false;
   for (const std::uint32_t index : process.by_place) {
-    if (!runs_callbacks(process.thread(process.threads[index]))) continue;
-    const Progress runner = makes_progress(process, index);
-    any_progresses = any_progresses || runner == Progress::yes;
-    any_unclear = any_unclear || runner == Progress::unclear;
+    if (!does_work(process.thread(process.threads[index]))) continue;
+    const Progress worker = process.progress(index);
+    any_progresses = any_progresses || worker == Progress::yes;
+    any_unclear = any_unclear || worker == Progress::unclear;
   }
   for (const std::uint32_t index : process.by_place) {
     ThreadHistory& waiter = process.threads[index];
-    if (waiter.verdict != Verdict::stuck || waiter.last().wait.rule != "cancellation-callback") continue;
+    if (waiter.verdict != Verdict::stuck || waiter.last().wait.rule != rule) continue;
     if (any_progresses) {
       process.mark_progressing(index);
     } else if (any_unclear) {
@@ -308,7 +276,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     if (waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
-    const Progress runner = makes_progress(process, index);
+    const Progress runner = process.progress(index);
     any_progresses = any_progresses || runner == Progress::yes;
     any_unclear = any_unclear || runner == Progress::unclear;
     if (runner != Progress::yes) runners.push_back(index);
@@ -369,7 +337,8 @@ void find_locks(ProcessFindings& process) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   mark_waiters_progressing(process, chains);
-  settle_callback_waiters(process);
+  settle_waiters_for_work(process, "cancellation-callback", runs_callbacks);
+  settle_waiters_for_work(process, "finalizers-wait", is_finalizer);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {

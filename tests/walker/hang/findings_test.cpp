@@ -640,6 +640,44 @@ TEST(FindingsTest, WhoWaitsForFinalizersThatGoOnIsNotStuck) {
   EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
 }
 
+TEST(FindingsTest, AFinalizerThatWaitsForALockInTurnHangsNobodyUp) {
+  auto dumps = finalizer_dumps({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()"});
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    HangBuilder others;
+    for (const std::uint32_t id : {3, 4}) others.thread(id, managed_thread({"orders_native!work", "M Orders.Run()"})).cpu(i * 50);
+    std::ranges::copy(others.snapshot().threads, std::back_inserter(dumps[i].threads));
+    dumps[i].locks = others.monitor(0xA, 3 + i, {1}).snapshot().locks;
+  }
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
+}
+
+// The finalizer does not move, but it is not known whether it waits.
+TEST(FindingsTest, WhoWaitsForAnUnclearFinalizerIsUnclear) {
+  const std::vector<std::string> finalizer = {"ntdll!NtFuture", "M Orders.File.Finalize()"};
+  auto dumps = finalizer_dumps(finalizer);
+  EXPECT_EQ(headline(find(dumps)), "1 thread is stuck") << "it has not run";
+  for (Snapshot& dump : dumps) dump.threads[0].cpu.reset();
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::unclear);
+}
+
+TEST(FindingsTest, ALockOfAThreadThatWaitsForFinalizersThatGoOnIsContended) {
+  std::vector<Snapshot> dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                       i == 0 ? "M Orders.File.Finalize()" : "M Orders.Pipe.Finalize()", "coreclr!",
+                       "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"})).cpu(1);
+    for (const std::uint32_t id : {3, 4}) builder.thread(id, managed_thread(kEnter)).cpu(1);
+    builder.monitor(0xA, 2, {3, 4});
+  });
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
+}
+
 constexpr const char* kHandler = "M Orders.Program.OnExit(System.Object, System.EventArgs)";
 
 // `wait`: the frames by which the handler waits.
