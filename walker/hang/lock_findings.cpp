@@ -35,8 +35,9 @@ bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
 
 // The progress of the thread at the end of a chain. Folklore: a thread for which a pause of managed code waits uses
 // processor time although it only waits, because the runtime suspends it again and again. Real case: way "collection"
-// of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known wait,
-// in which no thread that the runtime takes for managed code should be. Tests: FindingsTest, hangs_without_locks_test.
+// of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known
+// wait, in which no thread that the runtime takes for managed code should be. Tests: FindingsTest,
+// hangs_without_locks_test.
 Progress holder_progress(const ProcessFindings& process, const LockChain& chain) {
   const ThreadHistory& holder = process.history(chain.holder);
   const WaitState state = holder.last().wait.state;
@@ -103,7 +104,9 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
 // The words for a lock whose waiters are not stuck.
 std::string_view contended_words(bool sleeps, Progress holder_progress, bool changed_owner) {
   if (sleeps) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
-  if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
+  if (holder_progress == Progress::yes) {
+    return "The holder makes progress. The lock is contended, and no thread is stuck.";
+  }
   if (changed_owner) {
     return "The lock has passed from one thread to another. It is contended, and no thread is stuck.";
   }
@@ -185,7 +188,9 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (unclear) out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
+    if (unclear) {
+      out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
+    }
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
                 ", which is not in the dump";

@@ -58,7 +58,8 @@ constexpr WaitRule kRules[] = {
      {"ntdll!NtAlpcSendWaitReceivePort", "ntdll!NtRequestWaitReplyPort", "ntdll!NtReplyWaitReceivePort*"}},
 
     // The native code around the system calls.
-    {"loader-lock", blocked, kNative, "waits for the loader lock, below a DLL that is loaded or a thread that begins or ends",
+    {"loader-lock", blocked, kNative,
+     "waits for the loader lock, below a DLL that is loaded or a thread that begins or ends",
      {"ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLockLoaderLock", "ntdll!LdrpDrainWorkQueue", "ntdll!LdrLoadDll",
       "ntdll!LdrpLoadDll*", "ntdll!LdrShutdownThread", "ntdll!LdrGetDllHandle*", "ntdll!LdrpInitializeThread",
       "ntdll!LdrUnloadDll", "ntdll!LdrGetProcedureAddress*", "kernel32!LoadLibrary*", "kernelbase!LoadLibrary*",
@@ -173,7 +174,8 @@ constexpr WaitRule kRules[] = {
     // SendAsync, with less than a tick of processor time in between (1 pair of 50 on a busy machine; waits_test).
     {"socket-begin", unknown, kWrapper, "begins to send or to receive, and does not wait for the end of that", {},
      {"System.Net.Sockets.SocketAsyncEventArgs.DoOperation*"},
-     {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect", "socket-accept"}},
+     {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect",
+      "socket-accept"}},
     // A thread that spins also yields and sleeps for a millisecond each time. Whatever waits by one of the classes
     // below spins first.
     {"spin-wait", signal, kWrapper, "spins until another thread changes a value (SpinWait)", {},

@@ -105,11 +105,12 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   if (leaf.address_kind != AddressKind::instruction_pointer) return false;
   const std::string_view image = names.image(leaf);
   if (!makes_system_calls(image)) return true;
-  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
+  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr &&
+         unknown_system_call(names, leaf).empty();
 }
 
-// Whether this is one of ntdll's functions in which the system itself enters a thread's code: for a window procedure, an
-// APC, or the handling of an exception.
+// Whether this is one of ntdll's functions in which the system itself enters a thread's code: for a window procedure,
+// an APC, or the handling of an exception.
 bool is_dispatcher(const FrameNames& names, const Frame& frame) {
   return names.image(frame) == "ntdll" && frame.name.starts_with("KiUser");
 }
@@ -204,10 +205,11 @@ ComCall com_part(const FrameNames& names, const std::vector<Frame>& frames, std:
   const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
     return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();
   };
+  const auto waits_for_com = [&](std::uint32_t i) {
+    return (i != 0 && i <= patched) || is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"});
+  };
   std::uint32_t i = 0;
-  while (i < end && ((i != 0 && i <= patched) || is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"}))) {
-    ++i;
-  }
+  while (i < end && waits_for_com(i)) ++i;
   bool com = false, rpc = false, waits = false;
   for (; i < end && is_one_of(i, {"combase", "ole32", "rpcrt4"}); ++i) {
     (names.image(frames[i]) == "rpcrt4" ? rpc : com) = true;
@@ -238,8 +240,8 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   bool loader_alone = true;  // all frames so far are of the loader's images
   const std::uint32_t begin = begin_of_wait(names, frames);
   const std::uint32_t patched = patched_frames(names, frames);
-  // A thread that gets memory for a heap, maps a DLL, or wakes another thread does not wait for the lock. In win32u.dll,
-  // a thread that waits may be handling messages.
+  // A thread that gets memory for a heap, maps a DLL, or wakes another thread does not wait for the lock. In
+  // win32u.dll, a thread that waits may be handling messages.
   const bool waits_for_no_lock =
       names.image(frames.front()) == "ntdll" && !unknown_system_call(names, frames.front()).empty();
   found.by_context = begin != 0;
@@ -276,8 +278,8 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     }
     if (found.first_managed == kNoFrame) found.first_managed = i;
     if (frame.kind == FrameKind::stub) {
-      const bool called_wait = clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program && !found.dispatched;
-      if (called_wait) say(target_rule(frame.target), i);
+      const bool waits_in_target = !found.native_of_program && !found.dispatched;
+      if (clr_stub(frame.name) == ClrStub::pinvoke && waits_in_target) say(target_rule(frame.target), i);
       continue;
     }
     if (!names.library(frame) || reach == 0) break;
@@ -387,9 +389,9 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   if (com_call && found.com.part == ComPart::perhaps_calls) found.com.part = ComPart::calls;
   // Without COM's own frames the object is of this apartment. If it handles messages, it shows a dialog.
   const bool shows_dialog = known && found.rule->state == WaitState::idle && found.com.part != ComPart::calls;
-  if ((found.com.part == ComPart::calls || (com_call && !shows_dialog)) && (!known || found.rule->state != WaitState::blocked)) {
-    return com_wait(frames, found, found.first_managed, call);
-  }
+  const bool waits_in_call = found.com.part == ComPart::calls || (com_call && !shows_dialog);
+  const bool is_blocked = known && found.rule->state == WaitState::blocked;
+  if (waits_in_call && !is_blocked) return com_wait(frames, found, found.first_managed, call);
   const bool in_native = pinvoke || inlined || found.native_of_program;
   // Reading, writing, a sleep and completed I/O have the same meaning in native code. A wait there means nothing by
   // itself.
@@ -532,9 +534,10 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   if (leaf_runs(names, frames.front()) && !spins) {
     return {WaitState::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
   }
-  if (const std::string_view call = unknown_system_call(names, frames.front()); !call.empty() && found.rule == nullptr) {
+  const std::string_view system_call = unknown_system_call(names, frames.front());
+  if (!system_call.empty() && found.rule == nullptr) {
     Wait wait = rule_wait("system-call", found, 0);
-    wait.words += " " + clipped(call);
+    wait.words += " " + clipped(system_call);
     return wait;
   }
   if (found.first_managed == kNoFrame) return native_wait(names, thread, found);
