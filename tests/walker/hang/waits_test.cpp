@@ -334,10 +334,12 @@ Frames with_method(const WaitRule& rule, const std::string& method) {
 TEST(WaitsTest, EachNameOfTheTableLeadsToItsRule) {
   for (const WaitRule& rule : wait_rules()) {
     for (const std::string_view native : rule.natives) {
-      if (!native.empty()) EXPECT_EQ(wait(with_native(rule, name_of(native))).rule, rule.key) << native;
+      if (native.empty()) continue;
+      EXPECT_EQ(wait(with_native(rule, name_of(native))).rule, rule.key) << native;
     }
     for (const std::string_view method : rule.methods) {
-      if (!method.empty()) EXPECT_EQ(wait(with_method(rule, name_of(method))).rule, rule.key) << method;
+      if (method.empty()) continue;
+      EXPECT_EQ(wait(with_method(rule, name_of(method))).rule, rule.key) << method;
     }
   }
 }
@@ -365,7 +367,8 @@ TEST(WaitsTest, ANameOfTheTableInTheProgramIsNoneOfIts) {
       EXPECT_NE(wait(native_thread(frames)).rule, rule.key) << native;
     }
     for (const std::string_view method : rule.methods) {
-      if (!method.empty()) EXPECT_NE(wait(in_runtime({"Orders." + name_of(method) + "()"})).rule, rule.key) << method;
+      if (method.empty()) continue;
+      EXPECT_NE(wait(in_runtime({"Orders." + name_of(method) + "()"})).rule, rule.key) << method;
     }
   }
 }
