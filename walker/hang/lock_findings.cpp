@@ -9,7 +9,6 @@
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
 #include "walker/hang/lock_turns.h"
-#include "walker/hang/match.h"
 #include "walker/hang/process_findings.h"
 #include "walker/hang/waits.h"
 #include "walker/model/lock_words.h"
