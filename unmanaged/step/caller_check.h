@@ -40,10 +40,9 @@ bool is_return_trap(std::uint64_t return_address, const ModuleSpan& module, cons
 // Whether a frame without unwind data is at the first instruction of a function, as if the call stood before that
 // function. Frozen-safe if `code` is.
 //
-// Folklore: for a GC, the runtime exchanges the return address of the method that a thread runs for the address of
-// OnHijackTripThread. Until the thread returns, only the runtime knows the real one. Real case: hunt.exe expressions
-// under Wine 10, a stack whose frames up to the thread's first ones were left out by a guess. Remedy: a gap. Test:
-// table_unwind_step_test.
+// Folklore: a guess may lead to an exchanged return address (is_return_trap), and check_caller() does not see guesses.
+// Real case: hunt.exe expressions under Wine 10, a stack whose frames up to the thread's first ones were left out by a
+// guess. Remedy: a gap. Test: table_unwind_step_test.
 bool returns_to_start(const Cursor& frame, const ModuleSpan& module, const MemoryReader& code) noexcept;
 
 }  // namespace mixwalk

@@ -18,7 +18,8 @@ bool is_redirected(const UnwindMemory& memory, const FunctionEntry& entry, std::
   const std::uint64_t begin = memory.image_base + entry.begin;
   const std::uint32_t bytes = entry.end - entry.begin;
   std::array<std::uint8_t, kMaxFunctionBytes> code;
-  if (bytes > code.size() || !memory.code.read(begin, code.data(), bytes) || code[0] != kPushRax) return false;
+  if (bytes < kStoreRip.size() || bytes > code.size() || !memory.code.read(begin, code.data(), bytes)) return false;
+  if (code[0] != kPushRax) return false;
   const auto end = code.begin() + bytes;
   const auto store = std::search(code.begin(), end, kStoreRip.begin(), kStoreRip.end());
   return store != end && ip - begin >= static_cast<std::size_t>(store - code.begin()) + kStoreRip.size();

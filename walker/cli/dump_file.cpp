@@ -61,9 +61,8 @@ class DumpFileRun {
     Snapshot snapshot = stacks();
     const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return report(missing);
-    name(snapshot);
-    CallChecker calls(symboliser_, loaded_images(snapshot));
-    check_calls(snapshot, calls);
+    CallChecker calls = call_checker(snapshot);
+    name(snapshot, calls);
     const std::vector<MissingPdb> unfound = missing_of(sources_, lines_);
     if (!unfound.empty()) log(missing_text(unfound));
     if (mapped_.cut()) return report(unreadable(command_.file, kCut));
@@ -87,9 +86,13 @@ class DumpFileRun {
     return snapshot;
   }
 
-  void name(Snapshot& snapshot) {
+  CallChecker call_checker(const Snapshot& snapshot) { return CallChecker(symboliser_, loaded_images(snapshot)); }
+
+  // `calls`: of this snapshot.
+  void name(Snapshot& snapshot, CallChecker& calls) {
     log("symbolising");
     symbolise(snapshot, symboliser_);
+    check_calls(snapshot, calls);
     for (Assembly& assembly : snapshot.assemblies) identify(assembly, lines_);
     add_lines(snapshot, lines_);
     add_native_locks(snapshot, target_);
@@ -138,7 +141,8 @@ Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileHost& ho
   command.file = path;
   DumpFileRun look(command, host, file, dump);
   Snapshot snapshot = look.stacks();
-  look.name(snapshot);
+  CallChecker calls = look.call_checker(snapshot);
+  look.name(snapshot, calls);
   if (file.cut()) return unreadable(path, kCut);
   return snapshot;
 }

@@ -91,23 +91,19 @@ void exit_handlers(ProcessFindings& process, std::uint32_t index) {
   process.add(std::move(out));
 }
 
-// A finalizer that goes on, or that sleeps, is late and not stuck, and so are the threads that wait for it. `place`: what
-// the thread is in.
+// A finalizer that makes progress is late and not stuck. (find_locks() has settled the threads that wait for it.)
+// `place`: what the thread is in.
 void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view place) {
   const ThreadHistory& history = process.threads[index];
-  const WaitState state = history.last().wait.state;
   const bool sleeps = process.sleeps(history);
-  const bool goes_on = sleeps || history.verdict == Verdict::moved || history.verdict == Verdict::returned;
-  if (!goes_on && (!process.does_not_run(history) || state == WaitState::idle)) return;
+  const bool idle = history.last().wait.state == WaitState::idle;
+  const bool hangs = process.progress(index) == Progress::no && process.does_not_run(history) && !idle;
+  if (!hangs && !sleeps) return;
   std::vector<std::uint32_t> waiters;
   for (const std::uint32_t waiter : process.by_place) {
     const ThreadHistory& other = process.threads[waiter];
-    if (process.is_stuck(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
+    if (process.does_not_run(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
   }
-  if (goes_on && process.several) {
-    for (const std::uint32_t waiter : waiters) process.mark_progressing(waiter);
-  }
-  if (goes_on && !sleeps) return;
   if (process.covered.contains(index)) {
     std::erase_if(waiters, [&](std::uint32_t waiter) { return process.covered.contains(waiter); });
     if (waiters.empty()) return;

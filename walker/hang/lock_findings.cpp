@@ -9,7 +9,6 @@
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
 #include "walker/hang/lock_turns.h"
-#include "walker/hang/match.h"
 #include "walker/hang/process_findings.h"
 #include "walker/hang/waits.h"
 #include "walker/model/lock_words.h"
@@ -28,38 +27,6 @@ std::string constructor_words(const Thread& thread) {
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
 }
 
-// Whether a thread that others wait for makes progress.
-enum class Progress { no, yes, unclear };
-
-// Whether the thread has not moved since an earlier dump and has not run, although it is not known what it does.
-bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
-  return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
-}
-
-// Whether the thread has come back to the wait in which it was before, or has never left it, because it looks again and
-// again whether it may go on.
-bool polls(const ThreadHistory& thread) {
-  return thread.verdict == Verdict::returned && thread.polls_since != thread.last().dump;
-}
-
-Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
-  const ThreadHistory& thread = process.threads[index];
-  if (process.sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
-  switch (thread.verdict) {
-    case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
-    case Verdict::stuck:
-    case Verdict::spinning:
-    case Verdict::waiting:
-    case Verdict::idle: return Progress::no;
-    case Verdict::unclear: return has_not_run(process, thread) ? Progress::no : Progress::unclear;
-    case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;
-    case Verdict::moved:
-    case Verdict::appeared:
-    case Verdict::gone: break;
-  }
-  return Progress::yes;
-}
-
 // Whether the last thread of the chain pauses all managed code, and waits for the holder.
 bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
   return process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
@@ -67,14 +34,15 @@ bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
 
 // The progress of the thread at the end of a chain. Folklore: a thread for which a pause of managed code waits uses
 // processor time although it only waits, because the runtime suspends it again and again. Real case: way "collection"
-// of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known wait,
-// in which no thread that the runtime takes for managed code should be. Tests: FindingsTest, hangs_without_locks_test.
+// of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known
+// wait, in which no thread that the runtime takes for managed code should be. Tests: FindingsTest,
+// hangs_without_locks_test.
 Progress holder_progress(const ProcessFindings& process, const LockChain& chain) {
   const ThreadHistory& holder = process.history(chain.holder);
   const WaitState state = holder.last().wait.state;
   const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !process.sleeps(holder);
   if (ends_in_pause(process, chain) && holder.verdict == Verdict::returned && in_wait) return Progress::no;
-  return makes_progress(process, process.by_place[chain.holder]);
+  return process.progress(process.by_place[chain.holder]);
 }
 
 // Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
@@ -135,7 +103,9 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
 // The words for a lock whose waiters are not stuck.
 std::string_view contended_words(bool sleeps, Progress holder_progress, bool changed_owner) {
   if (sleeps) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
-  if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
+  if (holder_progress == Progress::yes) {
+    return "The holder makes progress. The lock is contended, and no thread is stuck.";
+  }
   if (changed_owner) {
     return "The lock has passed from one thread to another. It is contended, and no thread is stuck.";
   }
@@ -183,7 +153,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
   if (known && stuck != 0) {
     ThreadHistory& history = process.threads[process.by_place[chain.holder]];
-    if (polls(history)) process.set_since(history, history.polls_since);
+    if (process.polls(history)) process.set_since(history, history.polls_since);
   }
   const LockLink& nearest = chain.links.back();
   const Lock& lock = process.snapshot.locks[nearest.lock];
@@ -217,7 +187,9 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (unclear) out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
+    if (unclear) {
+      out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
+    }
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
                 ", which is not in the dump";
@@ -255,6 +227,34 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockCh
   }
 }
 
+bool runs_callbacks(const Thread& thread) {
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+    return frame.kind == FrameKind::managed &&
+           frame.name.starts_with("System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
+  });
+}
+
+// For waits that end when one of several threads has done its work, of which no lock says which one. If such a thread
+// makes progress, the wait may end. `rule`: of the wait. `does_work`: whether a thread is one of those threads.
+void settle_waiters_for_work(ProcessFindings& process, std::string_view rule, bool (*does_work)(const Thread&)) {
+  bool any_progresses = false, any_unclear = false;
+  for (const std::uint32_t index : process.by_place) {
+    if (!does_work(process.thread(process.threads[index]))) continue;
+    const Progress worker = process.progress(index);
+    any_progresses = any_progresses || worker == Progress::yes;
+    any_unclear = any_unclear || worker == Progress::unclear;
+  }
+  for (const std::uint32_t index : process.by_place) {
+    ThreadHistory& waiter = process.threads[index];
+    if (waiter.verdict != Verdict::stuck || waiter.last().wait.rule != rule) continue;
+    if (any_progresses) {
+      process.mark_progressing(index);
+    } else if (any_unclear) {
+      waiter.verdict = Verdict::unclear;
+    }
+  }
+}
+
 // The OS ids of the threads that wait for a lock whose owner is known.
 std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   std::set<std::uint32_t> out;
@@ -280,7 +280,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     if (waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
-    const Progress runner = makes_progress(process, index);
+    const Progress runner = process.progress(index);
     any_progresses = any_progresses || runner == Progress::yes;
     any_unclear = any_unclear || runner == Progress::unclear;
     if (runner != Progress::yes) runners.push_back(index);
@@ -341,6 +341,8 @@ void find_locks(ProcessFindings& process) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   mark_waiters_progressing(process, chains);
+  settle_waiters_for_work(process, "cancellation-callback", runs_callbacks);
+  settle_waiters_for_work(process, "finalizers-wait", is_finalizer);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {

@@ -41,8 +41,8 @@ bool waits_for_monitor(const Sighting& sighting) {
 }
 
 // Whether no other thread holds the lock that the thread waits for, in the dump. So the lock is free, or the thread has
-// it, or it is a monitor that the dump does not show although the dump has all monitors. `locks`: for each waiting thread
-// of `dump`, the lock.
+// it, or it is a monitor that the dump does not show although the dump has all monitors. `locks`: for each waiting
+// thread of `dump`, the lock.
 bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t waiter, const Sighting& sighting) {
   const auto lock = locks.find(waiter);
   if (lock == locks.end()) return waits_for_monitor(sighting) && has_all_monitors(dump);

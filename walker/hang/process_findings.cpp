@@ -7,6 +7,14 @@
 #include "walker/hang/match.h"
 
 namespace mixwalk {
+namespace {
+
+// Whether the thread has not moved since an earlier dump and has not run, although it is not known what it does.
+bool has_not_run(const ThreadHistory& thread) {
+  return thread.since != thread.last().dump && thread.cpu && *thread.cpu < kNoCpu;
+}
+
+}  // namespace
 
 ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
                                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread,
@@ -34,6 +42,28 @@ bool ProcessFindings::does_not_run(const ThreadHistory& history) const {
 bool ProcessFindings::sleeps(const ThreadHistory& history) const {
   const std::string_view rule = history.last().wait.rule;
   return rule == "sleep" || rule == "native-sleep";
+}
+
+bool ProcessFindings::polls(const ThreadHistory& history) const {
+  return history.verdict == Verdict::returned && history.polls_since != history.last().dump;
+}
+
+Progress ProcessFindings::progress(std::uint32_t index) const {
+  const ThreadHistory& thread = threads[index];
+  if (sleeps(thread) || progressing.contains(index)) return Progress::yes;
+  switch (thread.verdict) {
+    case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
+    case Verdict::stuck:
+    case Verdict::spinning:
+    case Verdict::waiting:
+    case Verdict::idle: return Progress::no;
+    case Verdict::unclear: return has_not_run(thread) ? Progress::no : Progress::unclear;
+    case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;
+    case Verdict::moved:
+    case Verdict::appeared:
+    case Verdict::gone: break;
+  }
+  return Progress::yes;
 }
 
 void ProcessFindings::mark_progressing(std::uint32_t index) {

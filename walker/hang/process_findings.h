@@ -10,6 +10,9 @@
 
 namespace mixwalk {
 
+// Whether a thread that others wait for makes progress.
+enum class Progress : std::uint8_t { no, yes, unclear };
+
 // The input of the search for findings in one process, and the findings so far. The findings are those of the process's
 // last dump. Refers to the dumps and the histories.
 struct ProcessFindings {
@@ -33,6 +36,13 @@ struct ProcessFindings {
   // Whether the thread sleeps in its last dump, as a holder of a lock may do. A sleep ends by itself, also below native
   // code of the program.
   bool sleeps(const ThreadHistory& history) const;
+
+  // Whether the thread has come back to the wait in which it was before, or has never left it, because it looks again
+  // and again whether it may go on.
+  bool polls(const ThreadHistory& history) const;
+
+  // The rule for all threads that others wait for. `index`: index into `threads`.
+  Progress progress(std::uint32_t index) const;
 
   // To be called if the thread waits for something that makes progress, so that it is not stuck. Its verdict says so
   // from then on.

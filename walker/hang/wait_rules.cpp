@@ -16,7 +16,7 @@ constexpr WaitRule kRules[] = {
      {"ntdll!NtWaitForSingleObject", "ntdll!NtWaitForMultipleObjects*", "ntdll!NtSignalAndWaitForSingleObject",
       "ntdll!NtWaitForAlertByThreadId", "ntdll!NtWaitForKeyedEvent", "kernel32!WaitForSingleObject*",
       "kernel32!WaitForMultipleObjects*", "kernel32!SignalObjectAndWait", "kernelbase!WaitForSingleObject*",
-      "kernelbase!WaitForMultipleObjects*"}},
+      "kernelbase!WaitForMultipleObjects*", "combase!CoWaitForMultiple*", "ole32!CoWaitForMultiple*"}},
     {"native-sleep", outside, kCall, "sleeps",
      {"ntdll!NtDelayExecution", "kernel32!Sleep", "kernel32!SleepEx", "kernelbase!Sleep", "kernelbase!SleepEx"}},
     {"io-completion", idle, kCall, "waits for completed I/O",
@@ -45,7 +45,7 @@ constexpr WaitRule kRules[] = {
       "win32u!NtUserRealInternalGetMessage", "win32u!NtUserTrackPopupMenuEx", "user32!NtUserGetMessage",
       "user32!NtUserWaitMessage", "user32!GetMessage*", "user32!WaitMessage",
       "user32!MsgWaitForMultipleObjects*", "win32u!GetMessage*", "win32u!MsgWaitForMultipleObjects*"}},
-    {"file-open", outside, kCall, "waits until a file is opened or found",
+    {"file-open", outside, kCall, "waits until a file is opened, found or described",
      {"ntdll!NtCreateFile", "ntdll!NtOpenFile", "ntdll!NtQueryAttributesFile", "ntdll!NtQueryFullAttributesFile",
       "ntdll!NtQueryInformationByName", "ntdll!NtQueryDirectoryFile*", "ntdll!NtQueryInformationFile",
       "ntdll!NtQueryVolumeInformationFile", "ntdll!NtSetInformationFile", "ntdll!NtDeleteFile"}},
@@ -58,7 +58,8 @@ constexpr WaitRule kRules[] = {
      {"ntdll!NtAlpcSendWaitReceivePort", "ntdll!NtRequestWaitReplyPort", "ntdll!NtReplyWaitReceivePort*"}},
 
     // The native code around the system calls.
-    {"loader-lock", blocked, kNative, "waits for the loader lock, below a DLL that is loaded or a thread that begins or ends",
+    {"loader-lock", blocked, kNative,
+     "waits for the loader lock, below a DLL that is loaded or a thread that begins or ends",
      {"ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLockLoaderLock", "ntdll!LdrpDrainWorkQueue", "ntdll!LdrLoadDll",
       "ntdll!LdrpLoadDll*", "ntdll!LdrShutdownThread", "ntdll!LdrGetDllHandle*", "ntdll!LdrpInitializeThread",
       "ntdll!LdrUnloadDll", "ntdll!LdrGetProcedureAddress*", "kernel32!LoadLibrary*", "kernelbase!LoadLibrary*",
@@ -142,7 +143,7 @@ constexpr WaitRule kRules[] = {
      {"System.Threading.LowLevelLifoSemaphore.Wait*"}, {"sleep"}},  // before it waits, it looks for work a few times
     {"io-poller", idle, kPrimitive, "waits for completed I/O", {},
      {"Interop+Kernel32.GetQueuedCompletionStatus*", "System.Threading.PortableThreadPool+IOCompletionPoller.Poll"}},
-    {"managed-file-open", outside, kPrimitive, "waits until a file is opened or found", {},
+    {"managed-file-open", outside, kPrimitive, "waits until a file is opened, found or described", {},
      {"Interop+Kernel32.CreateFile*", "Interop+Kernel32.GetFileAttributesEx*", "Interop+Kernel32.FindFirstFile*",
       "Microsoft.Win32.SafeHandles.SafeFileHandle.CreateFile*", "System.IO.FileSystem.*"}},
     {"managed-file-read", outside, kPrimitive, "reads, and waits for the data", {},
@@ -173,7 +174,8 @@ constexpr WaitRule kRules[] = {
     // SendAsync, with less than a tick of processor time in between (1 pair of 50 on a busy machine; waits_test).
     {"socket-begin", unknown, kWrapper, "begins to send or to receive, and does not wait for the end of that", {},
      {"System.Net.Sockets.SocketAsyncEventArgs.DoOperation*"},
-     {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect", "socket-accept"}},
+     {"socket-send", "native-socket-send", "socket-receive", "native-socket-receive", "socket-connect",
+      "socket-accept"}},
     // A thread that spins also yields and sleeps for a millisecond each time. Whatever waits by one of the classes
     // below spins first.
     {"spin-wait", signal, kWrapper, "spins until another thread changes a value (SpinWait)", {},

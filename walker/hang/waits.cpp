@@ -85,7 +85,8 @@ bool makes_system_calls(std::string_view image) { return image == "ntdll" || ima
 // not run: for example, opening a file on another machine may take minutes. Only its processor time can say more.
 std::string_view unknown_system_call(const FrameNames& names, const Frame& leaf) {
   const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf)) &&
-                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw"));
+                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw")) &&
+                       !leaf.name.starts_with("Ntdll");  // NtdllDefWindowProc_W
   if (!is_call || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
   // A thread that gives up the rest of its time runs on.
   return leaf.name.ends_with("YieldExecution") ? std::string_view() : std::string_view(leaf.name);
@@ -104,7 +105,14 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   if (leaf.address_kind != AddressKind::instruction_pointer) return false;
   const std::string_view image = names.image(leaf);
   if (!makes_system_calls(image)) return true;
-  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
+  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr &&
+         unknown_system_call(names, leaf).empty();
+}
+
+// Whether this is one of ntdll's functions in which the system itself enters a thread's code: for a window procedure,
+// an APC, or the handling of an exception.
+bool is_dispatcher(const FrameNames& names, const Frame& frame) {
+  return names.image(frame) == "ntdll" && frame.name.starts_with("KiUser");
 }
 
 // Whether the image may be the loader's. The loader waits for its lock by ntdll's own functions, and LoadLibrary calls
@@ -118,7 +126,8 @@ bool is_other_call(const WaitRule* current) {
 
 // The images through which programs come to a system call.
 bool calls_for_programs(std::string_view image) {
-  constexpr std::array<std::string_view, 6> kImages = {"kernelbase", "kernel32", "user32", "win32u", "ws2_32", "mswsock"};
+  constexpr std::array<std::string_view, 7> kImages = {"ntdll",  "kernelbase", "kernel32", "user32",
+                                                       "win32u", "ws2_32",     "mswsock"};
   return std::ranges::find(kImages, image) != kImages.end();
 }
 
@@ -196,10 +205,11 @@ ComCall com_part(const FrameNames& names, const std::vector<Frame>& frames, std:
   const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
     return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();
   };
+  const auto waits_for_com = [&](std::uint32_t i) {
+    return (i != 0 && i <= patched) || is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"});
+  };
   std::uint32_t i = 0;
-  while (i < end && ((i != 0 && i <= patched) || is_one_of(i, {"ntdll", "win32u", "user32", "kernelbase", "kernel32"}))) {
-    ++i;
-  }
+  while (i < end && waits_for_com(i)) ++i;
   bool com = false, rpc = false, waits = false;
   for (; i < end && is_one_of(i, {"combase", "ole32", "rpcrt4"}); ++i) {
     (names.image(frames[i]) == "rpcrt4" ? rpc : com) = true;
@@ -219,6 +229,7 @@ struct Found {
   std::uint32_t program = kNoFrame;
   std::uint32_t natives = 0;  // the number of native frames above first_managed
   bool native_of_program = false, native_of_runtime = false;
+  bool dispatched = false;  // a dispatcher is among the native frames above first_managed
   ComCall com;
 };
 
@@ -229,6 +240,10 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   bool loader_alone = true;  // all frames so far are of the loader's images
   const std::uint32_t begin = begin_of_wait(names, frames);
   const std::uint32_t patched = patched_frames(names, frames);
+  // A thread that gets memory for a heap, maps a DLL, or wakes another thread does not wait for the lock. In
+  // win32u.dll, a thread that waits may be handling messages.
+  const bool waits_for_no_lock =
+      names.image(frames.front()) == "ntdll" && !unknown_system_call(names, frames.front()).empty();
   found.by_context = begin != 0;
   found.native_of_runtime = found.by_context;
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
@@ -238,6 +253,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
     if (rule->key == "loader-lock" && (!loader_alone || is_other_call(found.rule))) return;
+    if (waits_for_no_lock && is_lock_wait(rule->key)) return;
     found.rule = rule;
     found.frame = frame;
     reach = kReach;
@@ -254,12 +270,16 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
       found.native_of_program = found.native_of_program || (!names.system(frame) && frame.module != Frame::kNone);
       found.native_of_runtime = found.native_of_runtime || names.runtime(frame);
       loader_alone = loader_alone && (frame.module == Frame::kNone || may_be_loader(names.image(frame)));
-      if (!found.native_of_program) say(native_rule(names.image(frame), names.runtime(frame), frame.name), i);
+      // What a dispatcher has interrupted is not what the thread waits for.
+      found.dispatched = found.dispatched || is_dispatcher(names, frame);
+      if (found.native_of_program || found.dispatched) continue;
+      say(native_rule(names.image(frame), names.runtime(frame), frame.name), i);
       continue;
     }
     if (found.first_managed == kNoFrame) found.first_managed = i;
     if (frame.kind == FrameKind::stub) {
-      if (clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program) say(target_rule(frame.target), i);
+      const bool waits_in_target = !found.native_of_program && !found.dispatched;
+      if (clr_stub(frame.name) == ClrStub::pinvoke && waits_in_target) say(target_rule(frame.target), i);
       continue;
     }
     if (!names.library(frame) || reach == 0) break;
@@ -327,8 +347,9 @@ Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_
 
 // Whether the method itself has called native code, because the JIT has inlined the stub of the P/Invoke.
 bool is_inlined_call(const FrameNames& names, const Frame& caller, const Found& found) {
+  const bool by_runtime = found.native_of_runtime || found.dispatched;
   return caller.kind == FrameKind::managed && !names.library(caller) && !caller.name.empty() && found.natives != 0 &&
-         !found.native_of_runtime && found.com.part == ComPart::none;
+         !by_runtime && (found.com.part == ComPart::none || found.com.part == ComPart::waits);
 }
 
 // The call out of managed code below which the thread waits, "the P/Invoke orders!submit". Empty if it is not known.
@@ -368,9 +389,9 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   if (com_call && found.com.part == ComPart::perhaps_calls) found.com.part = ComPart::calls;
   // Without COM's own frames the object is of this apartment. If it handles messages, it shows a dialog.
   const bool shows_dialog = known && found.rule->state == WaitState::idle && found.com.part != ComPart::calls;
-  if ((found.com.part == ComPart::calls || (com_call && !shows_dialog)) && (!known || found.rule->state != WaitState::blocked)) {
-    return com_wait(frames, found, found.first_managed, call);
-  }
+  const bool waits_in_call = found.com.part == ComPart::calls || (com_call && !shows_dialog);
+  const bool is_blocked = known && found.rule->state == WaitState::blocked;
+  if (waits_in_call && !is_blocked) return com_wait(frames, found, found.first_managed, call);
   const bool in_native = pinvoke || inlined || found.native_of_program;
   // Reading, writing, a sleep and completed I/O have the same meaning in native code. A wait there means nothing by
   // itself.
@@ -416,7 +437,8 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
 // Whether a function of ntdll.dll without a name waits in the system call by which slim locks, critical sections,
 // condition variables and WaitOnAddress all wait.
 bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& frames) {
-  if (frames.size() < 2 || frames[0].name != "NtWaitForAlertByThreadId") return false;
+  std::string held;
+  if (frames.size() < 2 || nt_name(frames[0].name, held) != "NtWaitForAlertByThreadId") return false;
   const Frame& caller = frames[1];
   return caller.kind == FrameKind::native && names.image(caller) == "ntdll" && !caller.has_symbol();
 }
@@ -512,9 +534,10 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   if (leaf_runs(names, frames.front()) && !spins) {
     return {WaitState::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
   }
-  if (const std::string_view call = unknown_system_call(names, frames.front()); !call.empty() && found.rule == nullptr) {
+  const std::string_view system_call = unknown_system_call(names, frames.front());
+  if (!system_call.empty() && found.rule == nullptr) {
     Wait wait = rule_wait("system-call", found, 0);
-    wait.words += " " + clipped(call);
+    wait.words += " " + clipped(system_call);
     return wait;
   }
   if (found.first_managed == kNoFrame) return native_wait(names, thread, found);

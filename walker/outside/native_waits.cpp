@@ -22,9 +22,11 @@ constexpr std::size_t kMaxWaiters = 1000;  // the limit for threads that are cap
 
 constexpr std::string_view kSection[] = {"RtlEnterCriticalSection", "RtlpEnterCriticalSectionContended",
                                          "RtlpWaitOnCriticalSection", "RtlpWaitForCriticalSection"};
-// The last two: Windows 11 24H2, which jumps to them.
-constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive", "RtlAcquireSRWLockShared",
-                                         "RtlpAcquireSRWLockExclusiveContended", "RtlpAcquireSRWLockSharedContended"};
+// The last four: functions of Windows 11 24H2, which the first two jump to. Without a PDB, the import by which they are
+// called names them (check_calls.h).
+constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive",           "RtlAcquireSRWLockShared",
+                                         "RtlpAcquireSRWLockExclusiveContended", "RtlpAcquireSRWLockSharedContended",
+                                         "AcquireSRWLockExclusive",              "AcquireSRWLockShared"};
 
 // RTL_CRITICAL_SECTION.
 struct Section {
@@ -84,7 +86,8 @@ bool is_of_loader(const Frame& frame) {
 }
 
 bool named(const Frame& frame, std::span<const std::string_view> names) {
-  return std::ranges::find(names, frame.name) != names.end();
+  const std::string_view name = frame.name;
+  return std::ranges::find(names, name.substr(0, name.find(" [tail call]"))) != names.end();
 }
 
 std::optional<Lock> only(const std::map<std::uint64_t, Lock>& found) {

@@ -26,11 +26,12 @@ class UnmovedStack {
            registers_ == registers && std::memcmp(stack_.data(), now.data(), now.size()) == 0;
   }
 
-  // Keeps the state of a sample. The pointers in the sample's stack must not have been rewritten yet.
+  // Keeps the state of a sample. The pointers in the sample's stack must not have been rewritten yet. The state of a
+  // thread that is to be looked at again (in_dispatch) is not kept, since that sample does not count.
   void keep(const RawSample& sample) {
     const std::span<const std::byte> stack = sample.stack.bytes();
     stack_.clear();
-    if (sample.stack.cut() || stack.size() > kMaxBytes) return;
+    if (sample.in_dispatch || sample.stack.cut() || stack.size() > kMaxBytes) return;
     registers_ = sample.context;
     begin_ = sample.stack.begin();
     stack_.assign(stack.begin(), stack.end());

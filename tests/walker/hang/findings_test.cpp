@@ -557,6 +557,34 @@ TEST(FindingsTest, AMethodThatIsCalledLikeAStaticConstructorIsNone) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
 }
 
+// Two dumps in which thread 1 waits for a callback of a cancellation that thread 2 runs. `callback`: the frames of the
+// callback in each of them.
+std::vector<Snapshot> callback_dumps(const std::vector<std::vector<std::string>>& callback) {
+  return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({"ntdll!NtDelayExecution", "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                      "M System.Threading.CancellationTokenRegistration.Dispose()",
+                                      "M Orders.Client.Close()"})).cpu(1);
+    std::vector<std::string> runner = callback[i];
+    runner.insert(runner.end(), {"M System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(System.Boolean)",
+                                 "M System.Threading.CancellationTokenSource.Cancel()", "M Orders.Client.Stop()"});
+    builder.thread(2, managed_thread(runner)).cpu(1);
+  });
+}
+
+TEST(FindingsTest, WhoWaitsForACallbackOfACancellationThatGoesOnIsNotStuck) {
+  const std::vector<std::string> saves = {"ntdll!NtReadFile", "M Orders.Client.Save()"},
+                                 sends = {"ntdll!NtReadFile", "M Orders.Client.Send()"},
+                                 sleeps = {"ntdll!NtDelayExecution", "M Orders.Client.Pause()"};
+  EXPECT_EQ(headline(find(callback_dumps({saves, sends}))), "nothing is stuck");
+  EXPECT_EQ(headline(find(callback_dumps({sleeps, sleeps}))), "nothing is stuck");
+  EXPECT_EQ(headline(find(callback_dumps({kNativeReply, kNativeReply}))), "2 threads are stuck");
+  // The callback does not move, but it is not known whether it waits.
+  const std::vector<std::string> unknown = {"ntdll!NtFuture", "M Orders.Client.Save()"};
+  auto unclear = callback_dumps({unknown, unknown});
+  for (Snapshot& dump : unclear) dump.threads[1].cpu.reset();
+  EXPECT_EQ(headline(find(unclear)), "nothing is stuck");
+}
+
 std::vector<Snapshot> apartment_dumps(const std::string& image) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t) {
     for (std::uint32_t i = 0; i < 3; ++i) {
@@ -610,6 +638,44 @@ TEST(FindingsTest, WhoWaitsForFinalizersThatGoOnIsNotStuck) {
   }));
   EXPECT_TRUE(findings.findings.empty());
   EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
+}
+
+TEST(FindingsTest, AFinalizerThatWaitsForALockInTurnHangsNobodyUp) {
+  auto dumps = finalizer_dumps({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()"});
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    HangBuilder others;
+    for (const std::uint32_t id : {3, 4}) others.thread(id, managed_thread({"orders_native!work", "M Orders.Run()"})).cpu(i * 50);
+    std::ranges::copy(others.snapshot().threads, std::back_inserter(dumps[i].threads));
+    dumps[i].locks = others.monitor(0xA, 3 + i, {1}).snapshot().locks;
+  }
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
+}
+
+// The finalizer does not move, but it is not known whether it waits.
+TEST(FindingsTest, WhoWaitsForAnUnclearFinalizerIsUnclear) {
+  const std::vector<std::string> finalizer = {"ntdll!NtFuture", "M Orders.File.Finalize()"};
+  auto dumps = finalizer_dumps(finalizer);
+  EXPECT_EQ(headline(find(dumps)), "1 thread is stuck") << "it has not run";
+  for (Snapshot& dump : dumps) dump.threads[0].cpu.reset();
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::unclear);
+}
+
+TEST(FindingsTest, ALockOfAThreadThatWaitsForFinalizersThatGoOnIsContended) {
+  std::vector<Snapshot> dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                       i == 0 ? "M Orders.File.Finalize()" : "M Orders.Pipe.Finalize()", "coreclr!",
+                       "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"})).cpu(1);
+    for (const std::uint32_t id : {3, 4}) builder.thread(id, managed_thread(kEnter)).cpu(1);
+    builder.monitor(0xA, 2, {3, 4});
+  });
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
 }
 
 constexpr const char* kHandler = "M Orders.Program.OnExit(System.Object, System.EventArgs)";
@@ -872,7 +938,8 @@ TEST(FindingsTest, ALockWithoutAnOwnerThatWentRoundInAnEarlierDumpGoesRound) {
   // The thread that has got it waits in native code, and the rest wait for it in turn.
   const Findings turns = found(true);
   for (const ThreadHistory& thread : turns.threads) {
-    if (thread.os_id != 4) EXPECT_EQ(thread.verdict, Verdict::waiting) << thread.os_id;
+    if (thread.os_id == 4) continue;
+    EXPECT_EQ(thread.verdict, Verdict::waiting) << thread.os_id;
   }
 }
 

@@ -98,7 +98,7 @@ const std::vector<RuleCase>& cases() {
       {"heap", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!RtlAllocateHeap", "orders_native!work"}),
        native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work", "ntdll!RtlAllocateHeap"})},
       {"critical-section", native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work"}),
-       native({kWait, "orders_native!work", "ntdll!RtlEnterCriticalSection"})},
+       native({kWait, "kernelbase!WaitForSingleObjectEx", "orders_native!work", "ntdll!RtlEnterCriticalSection"})},
       {"srw-lock", native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlAcquireSRWLockExclusive", "orders_native!work"}),
        native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "orders_native!work"})},
       {"condition-variable",
@@ -334,10 +334,12 @@ Frames with_method(const WaitRule& rule, const std::string& method) {
 TEST(WaitsTest, EachNameOfTheTableLeadsToItsRule) {
   for (const WaitRule& rule : wait_rules()) {
     for (const std::string_view native : rule.natives) {
-      if (!native.empty()) EXPECT_EQ(wait(with_native(rule, name_of(native))).rule, rule.key) << native;
+      if (native.empty()) continue;
+      EXPECT_EQ(wait(with_native(rule, name_of(native))).rule, rule.key) << native;
     }
     for (const std::string_view method : rule.methods) {
-      if (!method.empty()) EXPECT_EQ(wait(with_method(rule, name_of(method))).rule, rule.key) << method;
+      if (method.empty()) continue;
+      EXPECT_EQ(wait(with_method(rule, name_of(method))).rule, rule.key) << method;
     }
   }
 }
@@ -365,7 +367,8 @@ TEST(WaitsTest, ANameOfTheTableInTheProgramIsNoneOfIts) {
       EXPECT_NE(wait(native_thread(frames)).rule, rule.key) << native;
     }
     for (const std::string_view method : rule.methods) {
-      if (!method.empty()) EXPECT_NE(wait(in_runtime({"Orders." + name_of(method) + "()"})).rule, rule.key) << method;
+      if (method.empty()) continue;
+      EXPECT_NE(wait(in_runtime({"Orders." + name_of(method) + "()"})).rule, rule.key) << method;
     }
   }
 }

@@ -201,10 +201,52 @@ TEST(WindowsStacks, AFinalizerInACallOfCom) {
   EXPECT_EQ(builder.last().stack.frames[found.frame].name, "ObjectStublessClient3");
 }
 
+// The loader reads a DLL, a heap gets memory, and a thread that leaves a lock wakes another one. They may hold the lock,
+// and do not wait for it.
+TEST(WindowsStacks, ASystemCallThatWaitsForNothingIsNoWaitForALock) {
+  for (const Frames& frames : {Frames{"ntdll!NtMapViewOfSection", "ntdll!LdrpMinimalMapModule", "ntdll!LdrLoadDll",
+                                      "kernelbase!LoadLibraryExW", "orders_native!x"},
+                               Frames{"ntdll!NtAllocateVirtualMemory", "ntdll!sub_1", "ntdll!RtlAllocateHeap",
+                                      "orders_native!x"}}) {
+    expect_wait(wait_with(native_thread(frames)), WaitState::unknown, "system-call");
+  }
+  expect_wait(wait_with(managed_thread({"ntdll!NtSetEvent", "kernelbase!SetEvent", "P kernel32!SetEvent",
+                                        "M Interop+Kernel32.SetEvent(System.IntPtr)",
+                                        "M System.Threading.EventWaitHandle.Set()",
+                                        "M System.Threading.ReaderWriterLockSlim.ExitWriteLock()", "M Orders.X()"})),
+              WaitState::unknown, "system-call");
+  // Messages are handled while a thread of a single-threaded apartment waits for a monitor.
+  expect_wait(wait_with(managed_thread(joined({{"win32u!NtUserPeekMessage", "user32!PeekMessageW", "combase!sub_1",
+                                                "combase!CoWaitForMultipleHandles", "coreclr!"}, kLock}))),
+              WaitState::blocked, "monitor-enter");
+}
+
+// The system itself has called the functions above a dispatcher, so the thread is not in the call below it any more.
+TEST(WindowsStacks, WhatADispatcherHasInterruptedIsNotTheWait) {
+  const Frames wait = {"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx"};
+  // A window procedure of the system, which the thread's own call has called.
+  expect_wait(wait_with(native_thread(joined({wait, {"user32!sub_1", "ntdll!KiUserCallbackDispatcher",
+                                                     "win32u!NtUserDestroyWindow", "orders_native!close"}}))),
+              WaitState::signal, "native-wait");
+  // The heap has found that it is damaged, and the report of that waits.
+  expect_wait(wait_with(native_thread(joined({wait, {"kernelbase!UnhandledExceptionFilter", "ntdll!RtlDispatchException",
+                                                     "ntdll!KiUserExceptionDispatch", "ntdll!RtlAllocateHeap",
+                                                     "orders_native!x"}}))),
+              WaitState::signal, "native-wait");
+  // A handler of exceptions waits for a method of the program, which has called nothing.
+  const Wait handler =
+      wait_with(managed_thread(joined({wait, {"watcher!handler", "ntdll!RtlDispatchException",
+                                              "ntdll!KiUserExceptionDispatcher", "M Orders.X()"}})));
+  EXPECT_EQ(handler.call, "");
+}
+
 // The program itself waits by COM's function, which handles messages meanwhile.
 TEST(WindowsStacks, AWaitOfTheProgramThroughComIsAWait) {
   Frames wait_in_com(kApartment.begin(), kApartment.begin() + 6);
   expect_wait(wait_with(native_thread(joined({wait_in_com, {"orders_native!x"}}))), WaitState::signal, "native-wait");
+  for (const Frames& call : {Frames{"P ole32!CoWaitForMultipleHandles", "M Orders.X()"}, Frames{"M Orders.X()"}}) {
+    expect_wait(wait_with(managed_thread(joined({wait_in_com, call}))), WaitState::signal, "system-wait");
+  }
 }
 
 TEST(WindowsStacks, OtherLoopsOfComAreNoCalls) {
@@ -277,6 +319,7 @@ TEST(WindowsStacks, ASlimLockOfWindows11) {
   // Otherwise it may be a lock or a condition variable.
   const Wait unnamed = wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!x"}));
   expect_wait(unnamed, WaitState::unknown, "alert-wait");
+  EXPECT_EQ(wait_with(native_thread({"ntdll!ZwWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!x"})).rule, "alert-wait");
   // The workers of the system's own pool wait so as well.
   EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9"})).state, WaitState::idle);
 }
@@ -291,6 +334,9 @@ TEST(WindowsStacks, AFrameOfOtherSoftwareInsideAWaitIsLookedThrough) {
   const Frames rest = {"kernelbase!WaitForSingleObjectEx", "P kernel32!WaitForSingleObject", "M Orders.X()"};
   expect_same(joined({{"ntdll!NtWaitForSingleObject", "watcher!hook", "code"}, rest}),
               joined({{"ntdll!NtWaitForSingleObject"}, rest}));
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "watcher!hook",
+                                       "ntdll!RtlAcquireSRWLockExclusive", "orders_native!x"})),
+              WaitState::blocked, "srw-lock");
   // A library of the program that calls ntdll.dll itself is no such software.
   EXPECT_EQ(wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "orders_native!x", "P orders_native!x", "M Orders.X()"})).state,
             WaitState::calls);

@@ -227,6 +227,12 @@ TEST(NativeWait, ByTheNamesOfItsFrames) {
   wait = native_wait_of(snapshot, snapshot.threads[0]);
   ASSERT_TRUE(wait);
   EXPECT_EQ(wait->kind, LockKind::srw_lock);
+  for (const char* const function : {"RtlAcquireSRWLockShared [tail call]", "AcquireSRWLockExclusive [tail call]"}) {
+    snapshot = standing_in(function);
+    wait = native_wait_of(snapshot, snapshot.threads[0]);
+    ASSERT_TRUE(wait) << function;
+    EXPECT_EQ(wait->kind, LockKind::srw_lock);
+  }
   snapshot = standing_in("RtlSleepConditionVariableCS");
   EXPECT_FALSE(native_wait_of(snapshot, snapshot.threads[0]));
   snapshot = standing_in("RtlEnterCriticalSection", "C:\\orders\\orders.dll");

@@ -566,6 +566,16 @@ TEST_F(CaptureTest, StackWithoutItsRootIsNeverTheSame) {
   EXPECT_FALSE(last.is_at(sample.context, sample.stack));
 }
 
+// A debugger may hold a thread in that state. Its first looks do not count, so the last one must have a stack.
+TEST_F(CaptureTest, ThreadThatIsBeingSentAnExceptionIsNeverTheSame) {
+  stand_under(0x900040);
+  thread_.dispatching = true;
+  capture_with(nullptr);
+  UnmovedStack last;
+  last.keep(sample_);
+  EXPECT_FALSE(last.is_at(sample_.context, sample_.stack));
+}
+
 // The clock of FakeThread advances at each look.
 TEST_F(CaptureTest, FreezeIsTimedFromWhenTheThreadStandsToAfterTheResume) {
   stand_under(0x900040);

@@ -129,7 +129,7 @@ class DumpRun {
   ExitCode run_one();
   ExitCode run_series();
   Outcome<Snapshot> next(bool last);
-  void add_names(Snapshot& snapshot);
+  void add_names(Snapshot& snapshot, CallChecker& calls);
   std::optional<Failure> wait(const UniqueHandle& process, ULONGLONG until);
   Failure missing(const Process& process) const;
 
@@ -171,11 +171,13 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   return snapshot;
 }
 
-// Native locks are found by the names of frames, in the memory of the process shortly after its dump.
-void DumpRun::add_names(Snapshot& snapshot) {
+// Native locks are found by the names of frames, in the memory of the process shortly after its dump. `calls`: of this
+// snapshot.
+void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
   spdlog::info("symbolising");
   identify(snapshot, symbols_.identities(), symbols_.lines());
   symbolise(snapshot, symbols_.symboliser());
+  check_calls(snapshot, calls);
   if (command_.locks) add_native_locks_of(snapshot);
   add_lines(snapshot, symbols_.lines());
 }
@@ -184,10 +186,9 @@ ExitCode DumpRun::run_one() {
   auto snapshot = next(true);
   if (!snapshot) return report(snapshot.failure());
   if (!unmatched_.empty() && snapshot->threads.empty()) return report(missing(snapshot->process));
-  add_names(*snapshot);
-  log_missing(symbols_.missing());
   CallChecker calls(symbols_.symboliser(), loaded_images(*snapshot));
-  check_calls(*snapshot, calls);
+  add_names(*snapshot, calls);
+  log_missing(symbols_.missing());
   log_calls(count(*snapshot));
   if (const auto failure =
           write_dump(*snapshot, command_, wants_colour(command_, stdout_is_console()), file_, calls)) {
@@ -244,7 +245,8 @@ ExitCode DumpRun::run_series() {
       process = open_process(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, dump->process.id);
     }
     catch_ctrl_c();  // from here on there is a dump to keep
-    add_names(*dump);
+    CallChecker calls(symbols_.symboliser(), loaded_images(*dump));
+    add_names(*dump, calls);
     dumps.push_back(std::move(*dump));
     spdlog::info("dump {} of {}", dumps.size(), command_.repeat);
     if (!last) failure = wait(process, begun + command_.every_ms);
