@@ -281,6 +281,10 @@ ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE
   return run(arguments, out, 60'000);
 }
 
+std::vector<std::string> disabled_case(const std::string& name) {
+  return {to_utf8(module_path(nullptr)), "--gtest_also_run_disabled_tests", "--gtest_filter=" + name};
+}
+
 std::string beside(const std::string& name) { return own_folder() + name; }
 std::string mixwalk_exe() { return beside("mixwalk.exe"); }
 std::string fixture(const std::string& name) { return beside("..\\fixtures\\" + name); }
