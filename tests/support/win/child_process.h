@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +87,8 @@ std::vector<std::string> disabled_case(const std::string& name);
 std::string beside(const std::string& name);
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
+// Returns the ids of the live processes that this process has started.
+std::vector<std::uint32_t> children_of(DWORD process_id);
 // Returns how much of a test is run: the value of the environment variable, but at least `least`; without the variable,
 // `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
