@@ -228,7 +228,7 @@ TEST_F(FreezeWatchTest, AProcessThatIsSuspendedAsAWholeIsLeftAlone) {
   // The process continues, and the supervisor inside has the whole time again.
   threads_.what_is_stopped = Stopped::nothing;
   EXPECT_EQ(look(6 * kLimitMs - 2 * kPeriodMs), 0);
-  EXPECT_EQ(look(7 * kLimitMs), 4);
+  EXPECT_EQ(look(7 * kLimitMs), 3);
   EXPECT_EQ(state(1), FreezeState::suspending);
 }
 
