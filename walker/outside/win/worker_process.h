@@ -19,8 +19,8 @@ namespace mixwalk {
 // and also with this process, however this process ends.
 class WorkerProcess {
  public:
-  // `program`: the path of mixwalk.exe. `read`: the process that the worker reads, by a handle that can be inherited and
-  // waited for, or null. The handle has the same value in the worker.
+  // `program`: the path of mixwalk.exe. `read`: the process that the worker reads, by a handle that can be inherited
+  // and waited for, or null. The handle has the same value in the worker.
   static Outcome<std::unique_ptr<WorkerProcess>> start(const std::wstring& program, UniqueHandle read);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

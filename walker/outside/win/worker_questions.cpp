@@ -34,7 +34,8 @@ WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings
     return;
   }
   worker_ = std::move(*worker);
-  ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, value, settings.dump_path, settings.symbol_path, settings.runtime_base},
+  ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, value, settings.dump_path, settings.symbol_path,
+                      settings.runtime_base},
               settings.open_ms);
 }
 
