@@ -11,6 +11,7 @@
 #include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/remote_jump.h"
 #include "tests/support/win/scoped_environment.h"
 #include "walker/base/exit_code.h"
 
@@ -116,6 +117,22 @@ TEST_F(Doctor, WhereAnotherVisitorIsInTheProcess) {
   auto lines = lines_of(Json::parse(result.out));
   EXPECT_EQ(lines["other profilers"].at("state"), "note");
   EXPECT_EQ(lines["trial"].at("state"), "bad");
+}
+
+// mixwalk.dll is never loaded into such a process, and nothing can record it.
+TEST(DoctorOfNativeProgram, WithPatchedSystemCalls) {
+  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/q", "/k", "prompt $S"});
+  waits.write_line("echo ready");
+  while (waits.read_line().value_or("ready") != "ready") {
+  }
+  const auto* const stub = reinterpret_cast<const void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtSetTimer"));
+  ASSERT_TRUE(write_jump(waits.handle(), stub, GetModuleHandleW(L"kernel32.dll")));
+  const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-p", std::to_string(waits.id()), "--json"});
+  EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::not_dotnet)) << result.out;
+  const Json line = lines_of(Json::parse(result.out)).at("system calls");
+  EXPECT_EQ(line.at("state"), "note");
+  EXPECT_NE(line.at("found").get<std::string>().find("NtSetTimer"), std::string::npos) << line;
+  EXPECT_EQ(line.at("advice"), "dump --outside needs none of these calls");
 }
 
 TEST(DoctorOfNothing, SaysWhatWorksHere) {

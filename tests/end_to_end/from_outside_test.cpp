@@ -3,16 +3,23 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/end_to_end/dumped_threads.h"
 #include "tests/end_to_end/ended_thread.h"
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/suspend_counts.h"
 #include "unmanaged/win/unique_handle.h"
+#include "walker/base/exit_code.h"
 #include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
@@ -162,6 +169,61 @@ TEST_F(FromOutside, ACollectionThatNeverEnds) {
   EXPECT_TRUE(outside);
   expect_unharmed(locks);
 }
+
+IMAGE_NT_HEADERS64& headers_of(std::string& file) {
+  const auto* const begin = reinterpret_cast<const IMAGE_DOS_HEADER*>(file.data());
+  return *reinterpret_cast<IMAGE_NT_HEADERS64*>(file.data() + begin->e_lfanew);
+}
+
+// Writes a library that the runtime of the fixtures accepts as its debugging library, and that never answers.
+std::string write_dac_that_hangs() {
+  std::string library = bytes_of(beside("dac_hangs_at_once.dll")), real = bytes_of(fixture("mscordaccore.dll"));
+  IMAGE_NT_HEADERS64 &headers = headers_of(library), &wanted = headers_of(real);
+  headers.FileHeader.TimeDateStamp = wanted.FileHeader.TimeDateStamp;
+  headers.OptionalHeader.SizeOfImage = wanted.OptionalHeader.SizeOfImage;
+  IMAGE_SECTION_HEADER& last = IMAGE_FIRST_SECTION(&headers)[headers.FileHeader.NumberOfSections - 1];
+  EXPECT_LT(last.VirtualAddress, wanted.OptionalHeader.SizeOfImage);
+  last.Misc.VirtualSize = wanted.OptionalHeader.SizeOfImage - last.VirtualAddress;
+  const std::string path = temporary_file("dac_hangs.dll");
+  std::ofstream(utf8_path(path), std::ios::binary) << library;
+  return path;
+}
+
+struct Ending {
+  const char* name;
+  std::vector<std::string> program, options;
+};
+
+class ProcessThatEnds : public testing::TestWithParam<Ending> {};
+
+// The process ends while mixwalk waits for the debugging library.
+TEST_P(ProcessThatEnds, IsTheReasonThatTheDumpFailed) {
+  std::vector<std::string> line = GetParam().program;
+  line.front() = fixture(line.front());
+  ChildProcess program(line);
+  ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
+  const std::string dac = write_dac_that_hangs();
+  std::vector<std::string> dump = {mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "--dac", dac};
+  dump.insert(dump.end(), GetParam().options.begin(), GetParam().options.end());
+  auto dumping = std::async(std::launch::async, [&] { return run_program(dump); });
+  // mixwalk.exe opens the process before it starts another program: the watcher, then the worker.
+  const auto has_child = [&](std::uint32_t id) { return id != program.id() && !children_of(id).empty(); };
+  while (dumping.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready &&
+         std::ranges::none_of(children_of(GetCurrentProcessId()), has_child)) {
+  }
+  program.terminate();
+  const ProgramResult result = dumping.get();
+  EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::target_exited)) << result.out << result.err;
+  EXPECT_EQ(result.err, "mixwalk: process " + std::to_string(program.id()) + " (" + GetParam().program.front() +
+                            ") ended with code 99 while mixwalk looked at it\n");
+  remove_file(dac);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ProcessThatEnds,
+    testing::Values(Ending{"outside", {"hang.exe"}, {"--outside"}},
+                    Ending{"patched", {"locks.exe", "--lock", "heap", "--patched"}, {}}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace mixwalk

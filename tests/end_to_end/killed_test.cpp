@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
-#include <tlhelp32.h>
-
 #include <algorithm>
 #include <future>
 #include <random>
@@ -126,17 +124,6 @@ TEST(Killed, WhatTheSystemsWriterHadSuspendedRunsAgain) {
   remove_file(file + ".partial");
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
-}
-
-// The processes that this process has started.
-std::vector<std::uint32_t> children_of(DWORD process_id) {
-  std::vector<std::uint32_t> children;
-  const UniqueHandle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
-  PROCESSENTRY32W entry{.dwSize = sizeof entry};
-  for (BOOL more = Process32FirstW(all.get(), &entry); more; more = Process32NextW(all.get(), &entry)) {
-    if (entry.th32ParentProcessID == process_id) children.push_back(entry.th32ProcessID);
-  }
-  return children;
 }
 
 // Whether the process has begun to exist for the system, so that its memory can be read: here the page that all

@@ -36,7 +36,7 @@ TEST(Mitigations, OfAProgramAreRead) {
 }
 
 // Ends this program with the error that LoadLibrary gives for mixwalk.dll.
-[[noreturn]] void load_with_microsoft_only() {
+TEST(Mitigations, DISABLED_LoadsWithMicrosoftOnly) {
   SetErrorMode(SEM_FAILCRITICALERRORS);
   DWORD only_microsoft = 1;
   if (!SetProcessMitigationPolicy(ProcessSignaturePolicy, &only_microsoft, sizeof only_microsoft)) ExitProcess(1);
@@ -45,8 +45,8 @@ TEST(Mitigations, OfAProgramAreRead) {
 
 TEST(Mitigations, TheLoaderRefusesALibraryWithoutMicrosoftsSignature) {
   if (!system_tells_policies()) GTEST_SKIP() << kUnknown;
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(load_with_microsoft_only(), testing::ExitedWithCode(577), "");  // ERROR_INVALID_IMAGE_HASH
+  const auto result = run_program(disabled_case("Mitigations.DISABLED_LoadsWithMicrosoftOnly"));
+  EXPECT_EQ(result.exit_code, 577u) << result.out << result.err;  // ERROR_INVALID_IMAGE_HASH
 }
 
 }  // namespace

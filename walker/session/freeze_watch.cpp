@@ -87,7 +87,7 @@ int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& 
                               : FreezeState::given_back;
   word = entry.with(FreezeState::taking).word();
   slot.compare_exchange_strong(word, entry.with(now).word());
-  return (before != 0) + walk;
+  return before != 0 ? 1 : 0;
 }
 
 bool FreezeWatch::may_resume(std::uint32_t thread) const {

@@ -92,8 +92,9 @@ class FreezeWatch {
   // taken if the thread is suspended.
   void set_inherited() noexcept { inherited_ = true; }
 
-  // Undoes the suspensions that are overdue, or all of them if our threads in the target have ended. Returns how often
-  // a thread was resumed.
+  // Undoes the suspensions that are overdue, or all of them if our threads in the target have ended. Returns how many
+  // freezes of a thread this has ended. If DoStackSnapshot's suspension of the same thread is undone as well, that is
+  // one freeze.
   int look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer);
   // How long look() has been called for, without the time in which this process stood still.
   std::uint64_t watched_ms() const noexcept { return watched_.watched(); }

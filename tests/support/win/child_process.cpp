@@ -1,5 +1,7 @@
 #include "tests/support/win/child_process.h"
 
+#include <tlhelp32.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstddef>
@@ -285,6 +287,20 @@ ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD 
 
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out) {
   return run(arguments, out, 60'000);
+}
+
+std::vector<std::uint32_t> children_of(DWORD process_id) {
+  std::vector<std::uint32_t> children;
+  const UniqueHandle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  PROCESSENTRY32W entry{.dwSize = sizeof entry};
+  for (BOOL more = Process32FirstW(all.get(), &entry); more; more = Process32NextW(all.get(), &entry)) {
+    if (entry.th32ParentProcessID == process_id) children.push_back(entry.th32ProcessID);
+  }
+  return children;
+}
+
+std::vector<std::string> disabled_case(const std::string& name) {
+  return {to_utf8(module_path(nullptr)), "--gtest_also_run_disabled_tests", "--gtest_filter=" + name};
 }
 
 std::string beside(const std::string& name) { return own_folder() + name; }

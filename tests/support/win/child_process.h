@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,10 +76,20 @@ ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD 
 // Like run_program, but the standard output goes to a handle, which must be inheritable.
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 
+// Returns the command line of a child that runs one disabled case of this test program, "Suite.DISABLED_Name", and
+// nothing else: a program under test that needs no file of its own.
+//
+// Folklore: GoogleTest's death tests start the test program by its path in the system's code page, which lacks letters
+// of other languages. Real case: in the folder "try tests ü試" of tests/support/try-tests, guarded_test ended with code
+// 3. Remedy: a case that must end its program is disabled, and its test starts it by this command line. Test:
+// `tests/support/try-tests guarded`.
+std::vector<std::string> disabled_case(const std::string& name);
 // Return the path of a file beside mixwalk.exe of this build, of mixwalk.exe itself, and of a program of fixtures/.
 std::string beside(const std::string& name);
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
+// Returns the ids of the live processes that this process has started.
+std::vector<std::uint32_t> children_of(DWORD process_id);
 // Returns how much of a test is run: the value of the environment variable, but at least `least`; without the variable,
 // `ordinary`.
 int wanted(const char* variable, int ordinary, int least);

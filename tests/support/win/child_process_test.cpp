@@ -5,36 +5,28 @@
 #include <cstdio>
 #include <string>
 
-#include "unmanaged/win/module_path.h"
-#include "unmanaged/win/utf8.h"
-
 namespace mixwalk {
 namespace {
 
-// Returns a command line that runs this program as a child. The child runs one of the disabled cases below. The
-// disabled cases are the programs under test.
-std::vector<std::string> part(const std::string& name) {
-  return {to_utf8(module_path(nullptr)), "--gtest_also_run_disabled_tests", "--gtest_filter=ChildProcess.DISABLED_" + name};
-}
-
+// The disabled cases are the programs under test.
 TEST(ChildProcess, DISABLED_Sleeps) { Sleep(60'000); }
 
 TEST(ChildProcess, DISABLED_StartsASleeperAndIsKilled) {
-  const ChildProcess sleeper(part("Sleeps"));
+  const ChildProcess sleeper(disabled_case("ChildProcess.DISABLED_Sleeps"));
   std::printf("\nSLEEPER %lu\n", sleeper.id());
   std::fflush(stdout);
   Sleep(60'000);
 }
 
 TEST(ChildProcess, IsInAJob) {
-  const ChildProcess sleeper(part("Sleeps"));
+  const ChildProcess sleeper(disabled_case("ChildProcess.DISABLED_Sleeps"));
   BOOL in_job = FALSE;
   ASSERT_TRUE(IsProcessInJob(sleeper.handle(), nullptr, &in_job));
   EXPECT_TRUE(in_job);
 }
 
 TEST(ChildProcess, AKilledTestProgramLeavesNoChild) {
-  ChildProcess killed(part("StartsASleeperAndIsKilled"));
+  ChildProcess killed(disabled_case("ChildProcess.DISABLED_StartsASleeperAndIsKilled"));
   std::optional<std::string> line;
   do {
     line = killed.read_line();

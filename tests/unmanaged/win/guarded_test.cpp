@@ -5,11 +5,14 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/support/win/child_process.h"
 #include "unmanaged/win/live_memory.h"
 #include "unmanaged/win/plain_memory.h"
 
@@ -326,20 +329,36 @@ TEST_F(RepairedLookUp, ACallbackThatHasGoneHasFoundNothing) {
   VirtualFree(code, 0, MEM_RELEASE);
 }
 
-// Runs in a program of its own, because the lock of the function tables is never released.
-TEST(GuardedLookUpDeathTest, WithAShadowStackALookUpThatWouldMoveHasEnded) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto ends = [](auto&& prepare) {
-    const auto kept = prepare();
-    std::_Exit(guarded_look_up(&look_up, nullptr, true) == LookUp::ended ? 7 : 8);
-  };
-  EXPECT_EXIT(ends([] { return std::make_unique<StaleTable>(2); }), testing::ExitedWithCode(7), "");
+constexpr DWORD kLookUpEnded = 7;  // an exit code that GoogleTest does not use
+
+// With a shadow stack the lock of the function tables is never released, so each of these runs in a program of its own.
+[[noreturn]] void end_after_a_look_up() {
+  std::_Exit(guarded_look_up(&look_up, nullptr, true) == LookUp::ended ? kLookUpEnded : 1);
+}
+
+TEST(GuardedLookUp, DISABLED_OfAStaleTable) {
+  const StaleTable table(2);
+  end_after_a_look_up();
+}
+
+TEST(GuardedLookUp, DISABLED_OfACallbackThatFaults) {
   Call call;
-  EXPECT_EXIT(ends([&] { return std::make_unique<Callback>(&fault_under_a_lock, &call); }), testing::ExitedWithCode(7), "");
+  const Callback callback(&fault_under_a_lock, &call);
+  end_after_a_look_up();
+}
+
+TEST(GuardedLookUp, DISABLED_OfACallbackThatHasGone) {
   void* const code = VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS);
-  const auto gone = reinterpret_cast<PGET_RUNTIME_FUNCTION_CALLBACK>(code);
-  EXPECT_EXIT(ends([&] { return std::make_unique<Callback>(gone, nullptr); }), testing::ExitedWithCode(7), "");
-  VirtualFree(code, 0, MEM_RELEASE);
+  const Callback callback(reinterpret_cast<PGET_RUNTIME_FUNCTION_CALLBACK>(code), nullptr);
+  end_after_a_look_up();
+}
+
+TEST(GuardedLookUp, WithAShadowStackALookUpThatWouldMoveHasEnded) {
+  for (const char* name : {"OfAStaleTable", "OfACallbackThatFaults", "OfACallbackThatHasGone"}) {
+    SCOPED_TRACE(name);
+    const auto result = run_program(disabled_case(std::string("GuardedLookUp.DISABLED_") + name));
+    EXPECT_EQ(result.exit_code, kLookUpEnded) << result.out << result.err;
+  }
 }
 
 TEST(GuardedLookUp, OtherFaultsEndTheCall) {

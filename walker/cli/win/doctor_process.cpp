@@ -47,15 +47,16 @@ DoctorLine diagnostics_port(const AttachTarget& target) {
                    (info ? ": .NET " + info->runtime_version + ", " + info->architecture : "")};
 }
 
-DoctorLine system_calls(std::uint32_t process_id) {
+DoctorLine system_calls(std::uint32_t process_id, bool has_runtime) {
   const auto patched = patched_calls_of(process_id);
   if (!patched) return {.state = State::note, .check = "system calls", .found = patched.failure().message};
   if (patched->empty()) return {.check = "system calls", .found = "none that freezing a thread needs is patched"};
   return {.state = State::note,
           .check = "system calls",
           .found = patched_calls_text(*patched),
-          .advice = "dump reads this process from outside; record may stop a thread for 200 ms if that software waits "
-                    "for the thread"};
+          .advice = has_runtime ? "dump reads this process from outside; record may stop a thread for 200 ms if that "
+                                  "software waits for the thread"
+                                : "dump --outside needs none of these calls"};
 }
 
 // Checks that only read. Profilers are recognised by their names here; only the trial is certain.
@@ -160,7 +161,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   }
   const auto target = LiveTarget::open(process_id);
   if (target) {
-    lines.push_back(system_calls(process_id));
+    lines.push_back(system_calls(process_id, !(*target)->runtime().name.empty()));
     read_target(**target, symbol_path, lines);
   } else if (found) {
     lines.push_back(bad("reading", target.failure()));

@@ -228,11 +228,6 @@ ExitCode DumpRun::run_series() {
     if (!dump) {
       if (dumps.empty()) return report(dump.failure());
       failure = dump.failure();
-      // A process may end during any question, so that the question fails.
-      constexpr DWORD kEndingMs = 1000;
-      if (process && WaitForSingleObject(process.get(), kEndingMs) == WAIT_OBJECT_0) {
-        failure = Failure{ExitCode::target_exited, {}};
-      }
       break;
     }
     if (dump->threads.empty()) {

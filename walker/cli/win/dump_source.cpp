@@ -7,11 +7,39 @@
 
 #include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/visit.h"
+#include "walker/session/visit_failure.h"
 #include "walker/session/win/patched_calls_of.h"
+#include "walker/session/win/processes.h"
+#include "walker/session/win/token.h"
 
 namespace mixwalk {
+namespace {
+
+// A process that is ending loses its threads and its memory before its handle is signaled. A look that failed as if
+// there were no process waits this long for the signal.
+constexpr std::uint32_t kEndingMs = 1000;
+
+}  // namespace
 
 DumpSource::DumpSource(const DumpCommand& command) : command_(command) {}
+
+// From here on, the end of the process is noticed, and the system gives its id to no other process.
+void DumpSource::know_process(std::uint32_t id) {
+  process_ = open_process(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, id);
+  // If it had ended before, it did not end during the look.
+  if (process_ && WaitForSingleObject(process_.get(), 0) == WAIT_OBJECT_0) process_.reset();
+  process_text_ = describe_process(id);
+}
+
+// The failure of a look at a process that has ended. Returns nothing if the process runs on.
+std::optional<Failure> DumpSource::end_of_process(std::uint32_t patience_ms) const {
+  if (!process_ || WaitForSingleObject(process_.get(), patience_ms) != WAIT_OBJECT_0) return std::nullopt;
+  DWORD code = 0;
+  const bool known = GetExitCodeProcess(process_.get(), &code);
+  return process_ended({.process = process_text_,
+                        .greeted = true,
+                        .exit_code = known ? std::optional<std::uint32_t>(code) : std::nullopt});
+}
 
 Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   OutsideLocks locks(command_);
@@ -31,7 +59,7 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   watch_freezes_of(*session_, request.deadline_ms);
   auto snapshot = session_->dump(request);
   if (const auto patched = session_->patched_calls(); !patched.empty()) {
-    spdlog::info("{}; {} threads were resumed from here", patched_calls_text(patched), session_->given_back());
+    spdlog::info("{}; mixwalk.exe ended {} freezes of a thread", patched_calls_text(patched), session_->given_back());
   }
   if (!snapshot) {
     session_.reset();
@@ -45,9 +73,21 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   return snapshot;
 }
 
+// If the process has ended, a dump without stacks or managed frames does not say why they are missing.
+Outcome<Snapshot> DumpSource::outside() {
+  auto snapshot = dump_outside(command_);
+  if (!snapshot) return snapshot;
+  const auto is_skipped = [](const Thread& thread) { return !thread.skipped.empty(); };
+  const bool some_skipped = std::ranges::any_of(snapshot->threads, is_skipped);
+  const bool none_left = some_skipped && std::ranges::all_of(snapshot->threads, is_skipped);
+  if (!none_left && snapshot->unasked.empty()) return snapshot;
+  if (auto end = end_of_process(some_skipped ? kEndingMs : 0)) return std::move(*end);
+  return snapshot;
+}
+
 // While a thread is frozen from inside, patched system calls may make every thread of mixwalk.dll wait for it. From
 // outside nothing can. Returns nothing if no call is patched, or if managed frames would be missing.
-std::optional<Snapshot> DumpSource::outside_patches() {
+std::optional<Outcome<Snapshot>> DumpSource::outside_patches() {
   if (std::holds_alternative<ByStart>(command_.visit.target)) return std::nullopt;
   const auto id = process_of(command_.visit.target);
   if (!id) return std::nullopt;
@@ -56,10 +96,11 @@ std::optional<Snapshot> DumpSource::outside_patches() {
   if (!patched || patched->empty()) return std::nullopt;
   const std::string reason = patched_calls_text(*patched);
   spdlog::info("{}; looking from outside", reason);
-  auto outside = dump_outside(command_);
-  if (!outside || !outside->unasked.empty()) return std::nullopt;
+  auto found = outside();
+  if (!found && found.failure().code == ExitCode::target_exited) return found;
+  if (!found || !found->unasked.empty()) return std::nullopt;
   way_reason_ = reason;
-  return std::move(*outside);
+  return found;
 }
 
 Outcome<Snapshot> DumpSource::first(bool last) {
@@ -69,7 +110,7 @@ Outcome<Snapshot> DumpSource::first(bool last) {
       return std::move(*found);
     }
   }
-  if (command_.way == DumpWay::outside) return dump_outside(command_);
+  if (command_.way == DumpWay::outside) return outside();
   if (command_.way == DumpWay::inside) return inside(command_.visit, last);
   Visit quick = command_.visit;
   quick.timeout_ms = std::min(quick.timeout_ms, kAnswerMs);
@@ -77,23 +118,33 @@ Outcome<Snapshot> DumpSource::first(bool last) {
   if (found) command_.way = DumpWay::inside;
   if (found || !may_go_outside(found.failure())) return found;
   spdlog::info("{}; looking from outside", found.failure().message);
-  auto outside = dump_outside(command_);
+  auto from_outside = outside();
   // The first reason is more useful, since the user can do something about it.
-  if (!outside) return found.failure();
+  if (!from_outside) return found.failure();
   command_.way = DumpWay::outside;
   way_reason_ = found.failure().message;
-  return outside;
+  return from_outside;
 }
 
 Outcome<Snapshot> DumpSource::next(bool last) {
-  auto snapshot = !taken_                            ? first(last)
-                  : command_.way == DumpWay::outside ? dump_outside(command_)
-                                                     : inside(command_.visit, last);
-  if (!snapshot) return snapshot;
-  if (!taken_ && !std::holds_alternative<ByStart>(command_.visit.target)) {
-    // When the next dump is taken, another process may have the name.
-    command_.visit.target = ById{snapshot->process.id};
+  const bool starts = std::holds_alternative<ByStart>(command_.visit.target);
+  if (!taken_ && !starts) {
+    // If there is no such process, the look says so.
+    if (const auto id = process_of(command_.visit.target)) {
+      know_process(*id);
+      command_.visit.target = ById{*id};  // when the next dump is taken, another process may have the name
+    }
   }
+  auto snapshot = !taken_                            ? first(last)
+                  : command_.way == DumpWay::outside ? outside()
+                                                     : inside(command_.visit, last);
+  if (!snapshot) {
+    const bool seems_ended = taken_ || snapshot.failure().code == ExitCode::no_process;
+    if (snapshot.failure().code == ExitCode::target_exited) return snapshot;
+    if (auto end = end_of_process(seems_ended ? kEndingMs : 0)) return std::move(*end);
+    return snapshot;
+  }
+  if (!taken_ && starts) know_process(snapshot->process.id);
   taken_ = true;
   snapshot->way_reason = way_reason_;
   return snapshot;

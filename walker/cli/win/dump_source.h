@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
 #include "walker/cli/options.h"
 #include "walker/model/snapshot.h"
@@ -11,10 +12,11 @@
 namespace mixwalk {
 
 // Takes the dumps of one process that the command line asks for. From inside, mixwalk attaches once and stays until the
-// last dump. The first dump decides between inside and outside.
+// last dump. The first dump decides between inside and outside. If a dump fails because the process has ended
+// meanwhile, the failure is that (ExitCode::target_exited).
 class DumpSource {
  public:
-  // The source keeps a copy of the command, because after the first dump the copy names the process by its id.
+  // The source keeps a copy of the command, because the copy names the process by its id once the process is known.
   explicit DumpSource(const DumpCommand& command);
   DumpSource(const DumpSource&) = delete;
   DumpSource& operator=(const DumpSource&) = delete;
@@ -25,11 +27,16 @@ class DumpSource {
   void leave();
 
  private:
+  void know_process(std::uint32_t id);
+  std::optional<Failure> end_of_process(std::uint32_t patience_ms) const;
   Outcome<Snapshot> inside(const Visit& how, bool last);
+  Outcome<Snapshot> outside();
   Outcome<Snapshot> first(bool last);
-  std::optional<Snapshot> outside_patches();
+  std::optional<Outcome<Snapshot>> outside_patches();
 
   DumpCommand command_;
+  UniqueHandle process_;      // no value if the process is not known yet, had ended before, or may not be opened
+  std::string process_text_;  // "process 4711 (orders.exe)"
   bool taken_ = false;
   std::optional<TargetSession> session_;  // no value if not attached
   std::string way_reason_;                // Snapshot::way_reason

@@ -30,8 +30,9 @@ constexpr std::uint32_t kLookMs = 100;
 constexpr ULONGLONG kProgressMs = 1000;
 // How long to wait for a process that is ending.
 constexpr std::uint32_t kEndingMs = 1000;
-// If other software has patched system calls of the target, mixwalk.exe may have to resume threads (TargetWatch). After
-// so many times the recording ends, because each time a thread stood for some 200 ms.
+// If other software has patched system calls of the target, mixwalk.exe may have to end freezes (TargetWatch::
+// given_back()). After so many freezes, of one thread or of several, the recording ends, because each time a thread
+// stood for some 200 ms.
 constexpr int kMostStands = 3;
 
 // The destinations of a recording: a file, a collector, or both.
@@ -344,7 +345,7 @@ ExitCode RecordingRun::finish(const End& end) {
     // The person must know why there are few samples, and what the recording has done to the program.
     if (code != ExitCode::refused) report({ExitCode::ok, stands_by_patches()});
   } else if (times != 0) {
-    spdlog::info("{} threads that mixwalk.dll had left suspended were resumed from here", times);
+    spdlog::info("mixwalk.exe ended {} freezes of a thread, which mixwalk.dll had left suspended", times);
   }
   if (outputs_.file) {
     if (const auto failure = outputs_.file->finish()) {

@@ -50,13 +50,6 @@ struct Work {
 
 std::string mib(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
-std::string name_of(std::uint32_t process_id) {
-  for (const ProcessEntry& process : list_processes()) {
-    if (process.id == process_id) return process.name;
-  }
-  return "?";
-}
-
 HANDLE handle_of(const PartialFile& file) {
   return reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file.stream())));
 }
@@ -110,13 +103,13 @@ std::uint64_t size_of(HANDLE file) {
 ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process, PartialFile& file) {
   const std::uint64_t all = dumped_bytes(process);
   if (const auto why = no_room(file.written(), all)) return report(unwritable_output(command.output, *why));
-  const std::string process_text = fmt::format("process {} ({})", id, name_of(id));
-  spdlog::info("writing {} of {}", mib(all), process_text);
+  const std::string named = describe_process(id);
+  spdlog::info("writing {} of {}", mib(all), named);
   watch_suspensions_of(id);
   auto writer = MinidumpWriter::start(process, id, handle_of(file));
   const auto ended = [&] { return WaitForSingleObject(process, 0) == WAIT_OBJECT_0; };
   const auto report_end = [&] {
-    return report({ExitCode::target_exited, process_text + " ended while its dump was written"});
+    return report({ExitCode::target_exited, named + " ended while its dump was written"});
   };
   if (!writer) return ended() ? report_end() : report(writer.failure());
   {
@@ -124,7 +117,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
     while (!writer->wait(kWaitMs)) {
       if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
         writer->cancel();
-        report({ExitCode::ok, "\"" + command.output + "\" is not written; " + process_text + " runs on"});
+        report({ExitCode::ok, "\"" + command.output + "\" is not written; " + named + " runs on"});
         return static_cast<ExitCode>(kControlC);
       }
       progress.written(size_of(handle_of(file)));
@@ -138,11 +131,11 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   if (!why.empty() && !cloned && ended()) return report_end();
   if (why.empty()) why = file.commit();
   if (!why.empty()) return report(unwritable_output(command.output, why));
-  if (!cloned) spdlog::info("{} stood until all was written: {}", process_text, writer->why_no_clone());
+  if (!cloned) spdlog::info("{} stood until all was written: {}", named, writer->why_no_clone());
   return report({ExitCode::ok,
                  fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,
                              file.replaces() ? " in place of the file that was there" : "", mib(size),
-                             writer->threads(), process_text, stood_for(writer->frozen_ns(), cloned))});
+                             writer->threads(), named, stood_for(writer->frozen_ns(), cloned))});
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void read_times(HANDLE handle, TargetThread& thread) {
 }  // namespace
 
 Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) {
-  Outcome<UniqueHandle> handle = open_readable(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, process_id);
+  Outcome<UniqueHandle> handle = open_readable(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | SYNCHRONIZE, process_id);
   if (!handle) return handle.failure();
   const std::string name = "process " + std::to_string(process_id);
   PROCESS_BASIC_INFORMATION info{};

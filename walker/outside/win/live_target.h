@@ -26,7 +26,7 @@ namespace mixwalk {
 // environment blocks are read from the process's own memory, so they are not trusted.
 class LiveTarget final : public Target {
  public:
-  // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
+  // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | SYNCHRONIZE.
   static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id);
 
   // To be called when the process has run: its images, threads and memory are read anew.

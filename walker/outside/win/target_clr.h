@@ -15,7 +15,7 @@ namespace mixwalk {
 
 // The source that is read: a live process, or else a dump.
 struct ClrSource {
-  HANDLE process = nullptr;  // PROCESS_QUERY_INFORMATION | PROCESS_VM_READ
+  HANDLE process = nullptr;  // with the rights of LiveTarget::open()
   std::string dump_path;     // UTF-8; this process and the worker have the same current folder
   std::string symbol_path;   // SymbolPath's text: where the images of a dump may be
 };

@@ -27,38 +27,39 @@ Pipe make_pipe(bool child_reads) {
   return pipe;
 }
 
-// Ends a process at a certain time, unless this object is destroyed before.
+// Ends the worker after a certain time, or when the process that it reads has ended, unless this object is destroyed
+// before.
+//
+// Folklore: reads of a process that is ending may fail or never return (dump_outside.cpp). Real case: a program ended
+// while `dump --outside` asked for its managed frames, and mixwalk waited 30 s for the worker. Remedy: the worker is
+// also ended when that process has ended. Test: WorkerQuestions.ProcessThatEnds*.
 class EndAt {
  public:
-  EndAt(HANDLE process, std::uint32_t ms) : process_(process), timer_(CreateThreadpoolTimer(on_time, this, nullptr)) {
-    if (timer_ == nullptr) return;
-    ULARGE_INTEGER due;
-    due.QuadPart = static_cast<ULONGLONG>(-static_cast<LONGLONG>(ms) * 10'000);  // from now, in 100 ns
-    FILETIME time{due.LowPart, due.HighPart};
-    SetThreadpoolTimer(timer_, &time, 0, 0);
+  // `read`: the process that the worker reads; null if it reads none.
+  EndAt(HANDLE worker, HANDLE read, std::uint32_t ms) : worker_(worker) {
+    if (!RegisterWaitForSingleObject(&wait_, read != nullptr ? read : worker, on_end, this, ms, WT_EXECUTEONLYONCE)) {
+      wait_ = nullptr;
+    }
   }
   ~EndAt() {
-    if (timer_ == nullptr) return;
-    SetThreadpoolTimer(timer_, nullptr, 0, 0);
-    WaitForThreadpoolTimerCallbacks(timer_, TRUE);
-    CloseThreadpoolTimer(timer_);
+    if (wait_ != nullptr) UnregisterWaitEx(wait_, INVALID_HANDLE_VALUE);  // waits until on_end() does not run
   }
   EndAt(const EndAt&) = delete;
   EndAt& operator=(const EndAt&) = delete;
 
-  bool ready() const noexcept { return timer_ != nullptr; }
-  bool ended() const noexcept { return ended_; }
+  bool ready() const noexcept { return wait_ != nullptr; }
+  bool late() const noexcept { return late_; }
 
  private:
-  static void CALLBACK on_time(PTP_CALLBACK_INSTANCE, PVOID self, PTP_TIMER) {
-    auto& timer = *static_cast<EndAt*>(self);
-    timer.ended_ = true;
-    TerminateProcess(timer.process_, kEnded);
+  static void CALLBACK on_end(PVOID self, BOOLEAN late) {
+    auto& end = *static_cast<EndAt*>(self);
+    end.late_ = late;
+    TerminateProcess(end.worker_, kEnded);
   }
 
-  const HANDLE process_;
-  std::atomic<bool> ended_{false};
-  const PTP_TIMER timer_;
+  const HANDLE worker_;
+  std::atomic<bool> late_{false};
+  HANDLE wait_ = nullptr;
 };
 
 std::string seconds(std::uint32_t ms) {
@@ -67,7 +68,7 @@ std::string seconds(std::uint32_t ms) {
 
 }  // namespace
 
-Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring& program, HANDLE inherited) {
+Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring& program, UniqueHandle read) {
   const auto failed = [](const std::string& what) {
     return Failure{ExitCode::internal, "cannot start the worker: " + what + ": " + last_error()};
   };
@@ -83,7 +84,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   Pipe questions = make_pipe(true), answers = make_pipe(false);
   if (!questions.read || !answers.read) return failed("pipe");
   std::vector<HANDLE> handles{questions.read.get(), answers.write.get()};
-  if (inherited != nullptr) handles.push_back(inherited);
+  if (read) handles.push_back(read.get());
   HandleList list(std::move(handles), worker->job_.get());
   if (!list.ready()) return failed("handles");
   std::wstring command = L'"' + program + L"\" " + to_utf16(kClrWorkerCommand) + L' ' +
@@ -104,6 +105,8 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   const UniqueHandle thread(created.hThread);
   worker->process_ = UniqueHandle(created.hProcess);
   worker->id_ = created.dwProcessId;
+  SetHandleInformation(read.get(), HANDLE_FLAG_INHERIT, 0);  // no other program needs it
+  worker->read_ = std::move(read);
   worker->questions_ = std::move(questions.write);
   worker->answers_ = std::move(answers.read);
   if (!list.with_job() && !AssignProcessToJobObject(worker->job_.get(), worker->process_.get())) {
@@ -132,14 +135,16 @@ std::optional<QuestionMessage> WorkerProcess::ask(const QuestionMessage& questio
   std::optional<QuestionMessage> answer;
   bool late = false, ready = false;
   {
-    const EndAt deadline(process_.get(), deadline_ms);
+    const EndAt deadline(process_.get(), read_.get(), deadline_ms);
     ready = deadline.ready();
     if (ready && send_question(questions_.get(), question)) answer = receive_question(answers_.get());
-    late = deadline.ended();
+    late = deadline.late();
   }
   if (answer) return answer;
   if (!ready) {
     end("the DAC is not asked: no timer could be had");
+  } else if (read_ && WaitForSingleObject(read_.get(), 0) == WAIT_OBJECT_0) {
+    end("the process has ended");
   } else if (late) {
     end("the DAC did not answer within " + seconds(deadline_ms));
   } else if (WaitForSingleObject(process_.get(), kEndMs) == WAIT_OBJECT_0) {

@@ -19,15 +19,15 @@ namespace mixwalk {
 // and also with this process, however this process ends.
 class WorkerProcess {
  public:
-  // `program`: the path of mixwalk.exe. `inherited`: a handle that the worker needs; it has the same value in the
-  // worker.
-  static Outcome<std::unique_ptr<WorkerProcess>> start(const std::wstring& program, HANDLE inherited);
+  // `program`: the path of mixwalk.exe. `read`: the process that the worker reads, by a handle that can be inherited
+  // and waited for, or null. The handle has the same value in the worker.
+  static Outcome<std::unique_ptr<WorkerProcess>> start(const std::wstring& program, UniqueHandle read);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // The answer to a question. Returns nothing if no answer came in time. The worker has then been ended, and failure()
-  // says why.
+  // The answer to a question. Returns nothing if no answer came in time, or before the end of the process that is read.
+  // The worker has then been ended, and failure() says why.
   std::optional<QuestionMessage> ask(const QuestionMessage& question, std::uint32_t deadline_ms);
   bool ended() const noexcept { return !failure_.empty(); }
   const std::string& failure() const noexcept { return failure_; }
@@ -41,7 +41,7 @@ class WorkerProcess {
   WorkerProcess() = default;
   void end(std::string why);
 
-  UniqueHandle job_, process_, questions_, answers_;
+  UniqueHandle job_, process_, read_, questions_, answers_;
   DWORD id_ = 0;
   std::string failure_;
 };

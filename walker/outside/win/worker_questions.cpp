@@ -14,7 +14,7 @@ constexpr std::size_t kMaxAssemblies = 10'000;
 // The time limit for the places in IL of all frames together. Some thousand of them take some hundred milliseconds.
 constexpr std::chrono::seconds kIlPlacesTime{10};
 
-// A copy of the process's handle, for the worker.
+// A copy of the process's handle, for the worker; null if no process is read.
 UniqueHandle inheritable(HANDLE process) {
   HANDLE copy = nullptr;
   if (process != nullptr) {
@@ -26,15 +26,16 @@ UniqueHandle inheritable(HANDLE process) {
 }  // namespace
 
 WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings.answer_ms) {
-  const UniqueHandle process = inheritable(settings.process);
-  auto worker = WorkerProcess::start(settings.program, process.get());
+  UniqueHandle process = inheritable(settings.process);
+  const auto value = reinterpret_cast<std::uint64_t>(process.get());
+  auto worker = WorkerProcess::start(settings.program, std::move(process));
   if (!worker) {
     obstacle_ = worker.failure().message;
     return;
   }
   worker_ = std::move(*worker);
-  ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, reinterpret_cast<std::uint64_t>(process.get()),
-                      settings.dump_path, settings.symbol_path, settings.runtime_base},
+  ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, value, settings.dump_path, settings.symbol_path,
+                      settings.runtime_base},
               settings.open_ms);
 }
 

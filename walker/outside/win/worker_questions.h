@@ -26,7 +26,7 @@ class WorkerQuestions final : public ClrQuestions {
     std::wstring program;  // mixwalk.exe
     std::string dac_path;  // UTF-8; has been checked (dac_check.h)
     std::uint64_t runtime_base = 0;
-    // The source that is read: a process with PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, or else a dump.
+    // The source that is read: a process with the rights of LiveTarget::open(), or else a dump.
     HANDLE process = nullptr;
     std::string dump_path;  // UTF-8
     std::string symbol_path;  // UTF-8: for images that the dump does not contain

@@ -32,6 +32,14 @@ std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
 }
 
+// Empty if there is no such process.
+std::string name_of(std::uint32_t process_id) {
+  for (ProcessEntry& entry : list_processes()) {
+    if (entry.id == process_id) return std::move(entry.name);
+  }
+  return {};
+}
+
 // The reason why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded.
 // An application host that has loaded no module of .NET yet (hostfxr.dll is the first) counts as a process without
 // .NET.
@@ -73,6 +81,8 @@ std::vector<ProcessEntry> list_processes() {
   return processes;
 }
 
+std::string describe_process(std::uint32_t process_id) { return describe(process_id, name_of(process_id)); }
+
 bool has_diagnostics_port(std::uint32_t process_id) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
   // Waits for a free instance. This fails at once for a pipe that does not exist. A pipe that is busy exists
@@ -81,10 +91,7 @@ bool has_diagnostics_port(std::uint32_t process_id) {
 }
 
 Outcome<AttachTarget> find_target(std::uint32_t process_id) {
-  std::string name;
-  for (const ProcessEntry& entry : list_processes()) {
-    if (entry.id == process_id) name = entry.name;
-  }
+  std::string name = name_of(process_id);
   // PROCESS_DUP_HANDLE is needed to share the ledger with the process (TargetWatch).
   UniqueHandle process = open_process(
       SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE, process_id);

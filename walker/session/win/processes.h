@@ -19,6 +19,9 @@ struct ProcessEntry {
 // Every process of this machine that this process can see, sorted by id.
 std::vector<ProcessEntry> list_processes();
 
+// "process 4711 (orders.exe)", or "process 4711" if there is no such process.
+std::string describe_process(std::uint32_t process_id);
+
 // Whether the process listens on the .NET diagnostics port.
 bool has_diagnostics_port(std::uint32_t process_id);
 

@@ -64,7 +64,7 @@ class TargetWatch {
   // ended, or for a limited time.
   static void take_over(const HandedWatch& handed);
 
-  // How many suspensions were undone by this process.
+  // How many times this process has ended a freeze of a thread, as FreezeWatch::look() counts them.
   int given_back() const noexcept { return given_back_; }
 
  private:

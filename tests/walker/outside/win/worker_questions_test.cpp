@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
@@ -56,6 +57,19 @@ TEST(WorkerQuestions, LibraryThatHangsAtAQuestion) {
   EXPECT_EQ(questions.obstacle(), "");
   EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
   EXPECT_EQ(questions.obstacle(), "the DAC did not answer within 1500 ms");
+  expect_no_answers(questions);
+}
+
+TEST(WorkerQuestions, ProcessThatEndsDuringAQuestion) {
+  ChildProcess process({"C:\\windows\\system32\\cmd.exe", "/k"});
+  WorkerQuestions::Settings of_process = settings("dac_hangs_later.dll");
+  of_process.process = process.handle();
+  of_process.answer_ms = kClrAnswerMs;
+  WorkerQuestions questions(of_process);
+  EXPECT_EQ(questions.obstacle(), "");
+  process.terminate();
+  EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
+  EXPECT_EQ(questions.obstacle(), "the process has ended");
   expect_no_answers(questions);
 }
 

@@ -4,13 +4,12 @@
 #include <windows.h>
 #include <winternl.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/remote_jump.h"
 
 namespace mixwalk {
 namespace {
@@ -48,13 +47,8 @@ class PatchedCallsOf : public testing::Test {
     EXPECT_TRUE(calls);
     return calls ? *calls : std::vector<PatchedCall>();
   }
-  // Writes "jmp [rip + 0]", and the address behind it.
   void jump(const void* at, const void* to) const {
-    std::array<std::uint8_t, 14> code = {0xFF, 0x25};
-    std::memcpy(&code[6], &to, sizeof to);
-    DWORD before = 0;
-    EXPECT_TRUE(VirtualProtectEx(waits_.handle(), const_cast<void*>(at), code.size(), PAGE_EXECUTE_READWRITE, &before));
-    put(at, code);
+    EXPECT_TRUE(write_jump(waits_.handle(), at, to)) << GetLastError();
   }
   const void* stub() const {
     return reinterpret_cast<const void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtSetTimer"));
