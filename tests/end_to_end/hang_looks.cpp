@@ -154,6 +154,8 @@ std::string findings_of(const std::string& text, Look look) {
     if (line.starts_with("note: ") && line.ends_with(" of the last dump had no stack")) continue;
     const std::size_t place = line.rfind("  (");
     if (line.starts_with("     at ") && place != std::string::npos) line.resize(place);
+    // Wine 10's COM has another function there than Wine 8's.
+    replace_all(line, "combase.dll!ClientIdentity_Release", "rpcrt4.dll!IUnknown_Release_Proxy");
     // The compiler numbers lambdas throughout a class, so the number changes with the source.
     constexpr std::string_view kLambda = "AnonymousMethod";
     if (const std::size_t lambda = line.find(kLambda); lambda != std::string::npos) {

@@ -107,7 +107,9 @@ bool FrameNames::library(const Frame& frame) const {
   if (owner != CodeOwner::unknown) return owner == CodeOwner::dotnet;
   constexpr std::array<std::string_view, 7> kNamespaces = {"System.", "Microsoft.", "Interop+", "Interop.",
                                                            "Internal.", "MS.", "Windows."};
-  return starts_with_any(frame.name, kNamespaces);
+  // The methods that the dynamic language runtime makes for `dynamic` are in no assembly. A call may have one or two of
+  // them.
+  return frame.name == "CallSite.Target" || starts_with_any(frame.name, kNamespaces);
 }
 
 bool FrameNames::of_program(const Frame& frame) const {

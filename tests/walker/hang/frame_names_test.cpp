@@ -46,6 +46,9 @@ TEST(FrameNamesTest, WhoseCodeItIsTheImageSays) {
            {"C:\\Windows\\assembly\\NativeImages_v4\\Orders\\0\\Orders.ni.exe", "System.Orders.Run()", false},
            {nullptr, "Microsoft.Orders.Stock.Load()", true},
            {nullptr, "Orders.Stock.Load()", false},
+           {nullptr, "CallSite.Target", true},
+           {nullptr, "Orders.CallSite.Target", false},
+           {"C:\\orders\\Orders.dll", "CallSite.Target", false},
            {"", "System.Orders.Stock.Load()", true},
            {"dynamic, Version=0.0.0.0", "System.Orders.Stock.Load()", true},
        }) {
