@@ -1,6 +1,7 @@
 // Findings about locks: deadlocks, chains, and static constructors that never end.
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -255,6 +256,33 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockCh
   }
 }
 
+// Whether the thread does the work for which a thread in this wait waits. The runtime calls the handlers of ProcessExit,
+// for which Environment.Exit waits, on the finalizer thread.
+bool does_work_for(const Thread& thread, std::string_view wait) {
+  if (wait == "exit" || wait == "finalizers-wait") return is_finalizer(thread);
+  return wait == "cancellation-callback" && std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+           return frame.name.starts_with("System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
+         });
+}
+
+// A thread may wait for handlers, finalizers or callbacks that another thread runs. If that thread makes progress, so
+// does the one that waits. Real cases: a program that ended under a lock while its handler of ProcessExit stored its
+// work; a registration that was disposed of while its callback ran.
+void mark_waiters_for_work_progressing(ProcessFindings& process) {
+  std::map<std::string_view, bool> progress;  // by the wait, whether a thread that does the work makes progress
+  for (const std::uint32_t index : process.by_place) {
+    const std::string_view wait = process.threads[index].last().wait.rule;
+    const auto [known, added] = progress.try_emplace(wait);
+    if (added) {
+      known->second = std::ranges::any_of(process.by_place, [&](std::uint32_t worker) {
+        return does_work_for(process.thread(process.threads[worker]), wait) &&
+               makes_progress(process, worker) == Progress::yes;
+      });
+    }
+    if (known->second) process.mark_progressing(index);
+  }
+}
+
 // The OS ids of the threads that wait for a lock whose owner is known.
 std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   std::set<std::uint32_t> out;
@@ -341,6 +369,7 @@ void find_locks(ProcessFindings& process) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   mark_waiters_progressing(process, chains);
+  mark_waiters_for_work_progressing(process);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {

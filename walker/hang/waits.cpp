@@ -81,12 +81,13 @@ bool may_replace(const WaitRule& rule, const WaitRule* current) {
 
 bool makes_system_calls(std::string_view image) { return image == "ntdll" || image == "win32u"; }
 
+bool is_system_call(std::string_view function) { return function.starts_with("Nt") || function.starts_with("Zw"); }
+
 // The function of the system call that the thread is in, if no rule says what such a call waits for. Such a thread does
 // not run: for example, opening a file on another machine may take minutes. Only its processor time can say more.
 std::string_view unknown_system_call(const FrameNames& names, const Frame& leaf) {
-  const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf)) &&
-                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw"));
-  if (!is_call || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
+  const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf));
+  if (!is_call || !is_system_call(leaf.name) || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
   // A thread that gives up the rest of its time runs on.
   return leaf.name.ends_with("YieldExecution") ? std::string_view() : std::string_view(leaf.name);
 }
@@ -104,7 +105,10 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   if (leaf.address_kind != AddressKind::instruction_pointer) return false;
   const std::string_view image = names.image(leaf);
   if (!makes_system_calls(image)) return true;
-  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
+  if (!leaf.has_symbol()) return false;
+  // ntdll.dll waits only in system calls. The functions of the rules, such as RtlAllocateHeap, mostly just run.
+  if (image == "ntdll" && !is_system_call(leaf.name)) return true;
+  return native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
 }
 
 // Whether the image may be the loader's. The loader waits for its lock by ntdll's own functions, and LoadLibrary calls
@@ -227,6 +231,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   Found found;
   std::size_t reach = kReach;
   bool loader_alone = true;  // all frames so far are of the loader's images
+  const bool in_other_call = !unknown_system_call(names, frames.front()).empty();
   const std::uint32_t begin = begin_of_wait(names, frames);
   const std::uint32_t patched = patched_frames(names, frames);
   found.by_context = begin != 0;
@@ -238,6 +243,9 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
     if (rule->key == "loader-lock" && (!loader_alone || is_other_call(found.rule))) return;
+    // Functions that lock make other system calls as well. Real case: a library is mapped slowly, because software that
+    // looks for viruses reads it first.
+    if (in_other_call && rule->layer == WaitLayer::native && is_lock_wait(rule->key)) return;
     found.rule = rule;
     found.frame = frame;
     reach = kReach;

@@ -1020,6 +1020,55 @@ TEST(FindingsTest, AHolderThatSpinsForALockHoldsUpItsWaiters) {
   EXPECT_EQ(headline(found_with_holder(sleeps, 900)), "nothing is stuck");
 }
 
+// Thread 1 does work that thread 2 waits for, and thread 3 waits for a monitor of thread 2. `wait`: the method of .NET in
+// which thread 2 waits. The result is what is found if thread 1 goes on, and if it does not.
+std::pair<Findings, Findings> found_with_work(const std::vector<std::string>& below, const std::string& wait,
+                                              const std::string& name = {}) {
+  const auto found = [&](bool goes_on) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      std::vector<std::string> works = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                        goes_on && i == 1 ? "M Orders.Pipe.Close()" : "M Orders.File.Close()"};
+      works.insert(works.end(), below.begin(), below.end());
+      works.insert(works.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+      builder.thread(1, works, name).cpu(1);
+      builder.thread(2, managed_thread({kWait, "coreclr!", wait, "M Orders.Clean()"})).cpu(1);
+      builder.thread(3, managed_thread(kEnter)).cpu(1).monitor(0xA, 2, {3});
+    }));
+  };
+  return {found(true), found(false)};
+}
+
+// Real cases: a program that ended under a lock, and whose handler of ProcessExit stored its work meanwhile; a thread that
+// waited for slow finalizers under a lock; a registration that was disposed of while its callback ran.
+TEST(FindingsTest, AHolderThatWaitsForWorkOfAThreadThatGoesOnIsNotStuck) {
+  const std::vector<std::string> finalizes = {"M Orders.File.Finalize()", "M System.GC.RunFinalizers()"};
+  const std::string method = "M System.Threading.CancellationTokenSource.", registration = "M System.Threading.CancellationTokenRegistration.";
+  for (const auto& [goes_on, stands] :
+       {found_with_work({kHandler}, "M System.Environment._Exit(System.Int32)", ".NET Finalizer"),
+        found_with_work(finalizes, "M System.GC.WaitForPendingFinalizers()", ".NET Finalizer"),
+        found_with_work({method + "ExecuteCallbackHandlers(System.Boolean)", "M Orders.Stop()"}, registration + "Dispose()")}) {
+    EXPECT_EQ(headline(goes_on), "nothing is stuck");
+    EXPECT_EQ(severity(stands), Severity::stuck);
+    EXPECT_EQ(stands.threads[2].verdict, Verdict::stuck);
+  }
+}
+
+// Real case: a loop of Thread.Sleep(0) under a lock, until the thread that waited for the lock would set a flag.
+TEST(FindingsTest, AThreadThatOnlyGivesUpTheProcessorDoesNotSleep) {
+  const std::vector<std::string> sleeps = {"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Run()"};
+  EXPECT_EQ(headline(found_with_holder(sleeps, 9'000)), "1 thread is stuck");
+  EXPECT_EQ(headline(found_with_holder(sleeps, 4'000)), "nothing is stuck");
+}
+
+// Real case: "ran for 1.2 s of 769 ms". The processor time of a dump is read a little later than its stacks.
+TEST(FindingsTest, AThreadRanForNoLongerThanTheTime) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Run()"})).cpu(11'000 * i);
+  }));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::spinning});
+  EXPECT_EQ(findings.findings[0].threads[0].words, "ran for 10 s of 10 s and did not leave its function");
+}
+
 // Expects a headline such as "3 threads are stuck", alone or with the deadlocked threads. The number must be that of
 // the threads that the list calls stuck.
 void expect_headline_counts(const std::string& expected, const Findings& findings) {
