@@ -265,21 +265,31 @@ bool does_work_for(const Thread& thread, std::string_view wait) {
          });
 }
 
+// The progress of the threads that do the work for which a thread in this wait waits. If it is not known which of several
+// threads does it, one that makes progress is enough.
+Progress progress_of_work(const ProcessFindings& process, std::string_view wait) {
+  Progress best = Progress::no;
+  for (const std::uint32_t index : process.by_place) {
+    if (!does_work_for(process.thread(process.threads[index]), wait)) continue;
+    const Progress worker = makes_progress(process, index);
+    if (worker == Progress::yes) return worker;
+    if (worker == Progress::unclear) best = worker;
+  }
+  return best;
+}
+
 // A thread may wait for handlers, finalizers or callbacks that another thread runs. If that thread makes progress, so
 // does the one that waits. Real cases: a program that ended under a lock while its handler of ProcessExit stored its
 // work; a registration that was disposed of while its callback ran.
-void mark_waiters_for_work_progressing(ProcessFindings& process) {
-  std::map<std::string_view, bool> progress;  // by the wait, whether a thread that does the work makes progress
+void settle_waiters_for_work(ProcessFindings& process) {
+  std::map<std::string_view, Progress> known;  // by the wait
   for (const std::uint32_t index : process.by_place) {
-    const std::string_view wait = process.threads[index].last().wait.rule;
-    const auto [known, added] = progress.try_emplace(wait);
-    if (added) {
-      known->second = std::ranges::any_of(process.by_place, [&](std::uint32_t worker) {
-        return does_work_for(process.thread(process.threads[worker]), wait) &&
-               makes_progress(process, worker) == Progress::yes;
-      });
-    }
-    if (known->second) process.mark_progressing(index);
+    ThreadHistory& waiter = process.threads[index];
+    const auto [work, added] = known.try_emplace(waiter.last().wait.rule);
+    if (added) work->second = progress_of_work(process, work->first);
+    if (work->second == Progress::yes) process.mark_progressing(index);
+    const bool waits = waiter.verdict == Verdict::stuck || waiter.verdict == Verdict::waiting;
+    if (work->second == Progress::unclear && waits) waiter.verdict = Verdict::unclear;
   }
 }
 
@@ -369,7 +379,7 @@ void find_locks(ProcessFindings& process) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   mark_waiters_progressing(process, chains);
-  mark_waiters_for_work_progressing(process);
+  settle_waiters_for_work(process);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {

@@ -1053,6 +1053,24 @@ TEST(FindingsTest, AHolderThatWaitsForWorkOfAThreadThatGoesOnIsNotStuck) {
   }
 }
 
+// Dump files that were written under Wine have no processor times, so a thread that computes may have stood still.
+TEST(FindingsTest, WhoWaitsForWorkOfAnUnclearThreadIsUnclear) {
+  const auto found = [](const std::string& work, const std::string& wait) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, {"orders_native!count", work, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
+                     ".NET Finalizer");
+      builder.thread(2, managed_thread({kWait, "coreclr!", wait, "M Orders.Clean()"}));
+      builder.thread(3, managed_thread(kEnter)).monitor(0xA, 2, {3});
+    }));
+  };
+  for (const Findings& findings : {found("M Orders.File.Finalize()", "M System.GC.WaitForPendingFinalizers()"),
+                                   found(kHandler, "M System.Environment._Exit(System.Int32)")}) {
+    EXPECT_EQ(headline(findings), "nothing is stuck");
+    EXPECT_EQ(findings.threads[1].verdict, Verdict::unclear);
+    EXPECT_EQ(findings.threads[2].verdict, Verdict::unclear);
+  }
+}
+
 // Real case: a loop of Thread.Sleep(0) under a lock, until the thread that waited for the lock would set a flag.
 TEST(FindingsTest, AThreadThatOnlyGivesUpTheProcessorDoesNotSleep) {
   const std::vector<std::string> sleeps = {"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Run()"};
