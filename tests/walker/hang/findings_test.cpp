@@ -246,6 +246,23 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
   }
 }
 
+// Real case: a thread that had been pulsed waited for the monitor again, whose holder waited for something else. It
+// "waits to be pulsed", and nothing was stuck.
+TEST(FindingsTest, AThreadThatWasPulsedWaitsForTheMonitor) {
+  const auto found = [](bool pulsed) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"})).cpu(1);
+      builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)", "M Orders.Take()"}));
+      builder.cpu(1).lock({.kind = LockKind::monitor, .address = 0xA, .owner = 1, .held = true, .waiters = {{2, !pulsed}}});
+    }));
+  };
+  EXPECT_EQ(headline(found(false)), "nothing is stuck");
+  const Findings pulsed = found(true);
+  EXPECT_EQ(headline(pulsed), "2 threads are stuck");
+  ASSERT_EQ(kinds(pulsed), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(pulsed.threads[1].last().wait.words, "waits to enter a monitor (lock)");
+}
+
 // The holder is in no known wait, but it has used no processor time and has not moved. The program may have suspended
 // it.
 TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
