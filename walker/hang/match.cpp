@@ -117,8 +117,11 @@ class Matcher {
           } else if (lock.kind == LockKind::mutex) {
             make_blocked(seen.wait);
           } else if (lock.kind == LockKind::monitor) {
-            // A thread that was pulsed waits for the monitor, but is in Monitor.Wait all the same.
-            if (!waiter.pulse) rename_wait(seen.wait, "monitor-wait", "monitor-enter");
+            // A thread that was pulsed waits for the monitor, but is in Monitor.Wait all the same. In .NET 8, and in
+            // composite images, the program itself calls the runtime, so no frame shows for what the thread waits.
+            for (const std::string_view shown : {"monitor-wait", "runtime-wait"}) {
+              if (!waiter.pulse) rename_wait(seen.wait, shown, "monitor-enter");
+            }
           } else if (waits_in_runtime(names, thread(seen))) {
             // Folklore: the runtime runs a static constructor in a critical section. In .NET 8, and in composite
             // images, into which methods of .NET are inlined, no method of .NET below the wait says so. But the runtime

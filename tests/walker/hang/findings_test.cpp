@@ -263,6 +263,22 @@ TEST(FindingsTest, AThreadThatWasPulsedWaitsForTheMonitor) {
   EXPECT_EQ(pulsed.threads[1].last().wait.words, "waits to enter a monitor (lock)");
 }
 
+// In .NET 8 and in composite images, the program itself calls the runtime, so there is no frame of Monitor.Enter. Real
+// case: on .NET 8, threads that waited for a monitor whose holder waited for them were "unclear", and nothing was stuck.
+TEST(FindingsTest, TheDumpsLocksSayThatAThreadInTheRuntimeWaitsForAMonitor) {
+  const auto found = [](bool shown) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Web.Stop()"})).cpu(1);
+      builder.thread(2, managed_thread({kWait, "coreclr!", "M Orders.Get()"})).cpu(1);
+      if (shown) builder.monitor(0xA, 1, {2});
+    }));
+  };
+  EXPECT_EQ(headline(found(false)), "nothing is stuck");
+  const Findings findings = found(true);
+  EXPECT_EQ(headline(findings), "2 threads are stuck");
+  EXPECT_EQ(findings.threads[1].last().wait.words, "waits to enter a monitor (lock)");
+}
+
 // The holder is in no known wait, but it has used no processor time and has not moved. The program may have suspended
 // it.
 TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
