@@ -102,7 +102,9 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
   std::vector<std::uint32_t> waiters;
   for (const std::uint32_t waiter : process.by_place) {
     const ThreadHistory& other = process.threads[waiter];
-    if (process.is_stuck(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
+    if (other.last().wait.rule != "finalizers-wait") continue;
+    // The locks may already have shown that the waiter goes on with the finalizer thread.
+    if (process.is_stuck(other) || process.progressing.contains(waiter)) waiters.push_back(waiter);
   }
   if (goes_on && process.several) {
     for (const std::uint32_t waiter : waiters) process.mark_progressing(waiter);

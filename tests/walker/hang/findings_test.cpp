@@ -630,6 +630,7 @@ TEST(FindingsTest, AFinalizerThatSleepsHoldsNobodyForGood) {
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(severity(findings), Severity::note);
   EXPECT_EQ(findings.findings[0].title, "The finalizer thread sleeps in a finalizer");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
 }
 
