@@ -97,8 +97,9 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
   const ThreadHistory& history = process.threads[index];
   const WaitState state = history.last().wait.state;
   const bool sleeps = process.sleeps(history);
+  const bool spins = history.verdict == Verdict::spinning;
   const bool goes_on = sleeps || history.verdict == Verdict::moved || history.verdict == Verdict::returned;
-  if (!goes_on && (!process.does_not_run(history) || state == WaitState::idle)) return;
+  if (!goes_on && !spins && (!process.does_not_run(history) || state == WaitState::idle)) return;
   std::vector<std::uint32_t> waiters;
   for (const std::uint32_t waiter : process.by_place) {
     const ThreadHistory& other = process.threads[waiter];
@@ -109,7 +110,8 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
   if (goes_on && process.several) {
     for (const std::uint32_t waiter : waiters) process.mark_progressing(waiter);
   }
-  if (goes_on && !sleeps) return;
+  // If nobody waits for a finalizer that spins, the note about a thread that spins is enough.
+  if ((goes_on && !sleeps) || (spins && waiters.empty())) return;
   if (process.covered.contains(index)) {
     std::erase_if(waiters, [&](std::uint32_t waiter) { return process.covered.contains(waiter); });
     if (waiters.empty()) return;
@@ -120,13 +122,13 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
     return;
   }
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
-                                "The finalizer thread " + std::string(sleeps ? "sleeps" : "hangs") + " in " +
-                                    std::string(place));
+                                "The finalizer thread " + std::string(sleeps ? "sleeps" : spins ? "runs all the time" : "hangs") +
+                                    " in " + std::string(place));
   out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is "
                                  "freed meanwhile."
                                : "No object with a finalizer is freed any more: memory and handles grow.");
   if (calls_apartment(history.last().wait)) out.details.push_back(std::string(kApartmentHint));
-  out.threads.push_back(process.part(index, history.last().wait.words));
+  out.threads.push_back(process.part(index, state_words(history)));
   process.put_threads(out, waiters);
   process.add(std::move(out));
 }

@@ -634,6 +634,21 @@ TEST(FindingsTest, AFinalizerThatSleepsHoldsNobodyForGood) {
   EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
 }
 
+// Before, the thread that waits was stuck alone, and nothing said that the other one is the cause.
+TEST(FindingsTest, AFinalizerThatRunsAllTheTimeIsNamedWithWhoWaitsForIt) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, {"orders_native!count", "M Orders.File.Finalize()", "coreclr!", "kernel32!BaseThreadInitThunk",
+                       "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(9'000 * i);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  }));
+  ASSERT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::finalizer, FindingKind::spinning}));
+  EXPECT_EQ(findings.findings[0].title, "The finalizer thread runs all the time in a finalizer");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(findings.findings[0].threads[0].words, "ran for 9 s of 10 s and did not leave its function");
+  EXPECT_EQ(headline(findings), "1 thread is stuck");
+}
+
 TEST(FindingsTest, WhoWaitsForFinalizersThatGoOnIsNotStuck) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
