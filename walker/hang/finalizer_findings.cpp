@@ -121,9 +121,9 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
                       waiters);
     return;
   }
+  const std::string_view does = sleeps ? "sleeps" : spins ? "runs all the time" : "hangs";
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
-                                "The finalizer thread " + std::string(sleeps ? "sleeps" : spins ? "runs all the time" : "hangs") +
-                                    " in " + std::string(place));
+                                "The finalizer thread " + std::string(does) + " in " + std::string(place));
   out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is "
                                  "freed meanwhile."
                                : "No object with a finalizer is freed any more: memory and handles grow.");

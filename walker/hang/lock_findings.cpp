@@ -256,8 +256,8 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockCh
   }
 }
 
-// Whether the thread does the work for which a thread in this wait waits. The runtime calls the handlers of ProcessExit,
-// for which Environment.Exit waits, on the finalizer thread.
+// Whether the thread does the work for which a thread in this wait waits. The runtime calls the handlers of
+// ProcessExit, for which Environment.Exit waits, on the finalizer thread.
 bool does_work_for(const Thread& thread, std::string_view wait) {
   if (wait == "exit" || wait == "finalizers-wait") return is_finalizer(thread);
   return wait == "cancellation-callback" && std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
@@ -265,8 +265,8 @@ bool does_work_for(const Thread& thread, std::string_view wait) {
          });
 }
 
-// The progress of the threads that do the work for which a thread in this wait waits. If it is not known which of several
-// threads does it, one that makes progress is enough.
+// The progress of the threads that do the work for which a thread in this wait waits. If it is not known which of
+// several threads does it, one that makes progress is enough.
 Progress progress_of_work(const ProcessFindings& process, std::string_view wait) {
   Progress best = Progress::no;
   for (const std::uint32_t index : process.by_place) {

@@ -251,9 +251,14 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
 TEST(FindingsTest, AThreadThatWasPulsedWaitsForTheMonitor) {
   const auto found = [](bool pulsed) {
     return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
-      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"})).cpu(1);
-      builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)", "M Orders.Take()"}));
-      builder.cpu(1).lock({.kind = LockKind::monitor, .address = 0xA, .owner = 1, .held = true, .waiters = {{2, !pulsed}}});
+      builder
+          .thread(1,
+                  managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"}))
+          .cpu(1);
+      builder.thread(
+          2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)", "M Orders.Take()"}));
+      builder.cpu(1).lock(
+          {.kind = LockKind::monitor, .address = 0xA, .owner = 1, .held = true, .waiters = {{2, !pulsed}}});
     }));
   };
   EXPECT_EQ(headline(found(false)), "nothing is stuck");
@@ -264,11 +269,13 @@ TEST(FindingsTest, AThreadThatWasPulsedWaitsForTheMonitor) {
 }
 
 // In .NET 8 and in composite images, the program itself calls the runtime, so there is no frame of Monitor.Enter. Real
-// case: on .NET 8, threads that waited for a monitor whose holder waited for them were "unclear", and nothing was stuck.
+// case: on .NET 8, threads that waited for a monitor whose holder waited for them were "unclear", and nothing was
+// stuck.
 TEST(FindingsTest, TheDumpsLocksSayThatAThreadInTheRuntimeWaitsForAMonitor) {
   const auto found = [](bool shown) {
     return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
-      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Web.Stop()"})).cpu(1);
+      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Web.Stop()"}))
+          .cpu(1);
       builder.thread(2, managed_thread({kWait, "coreclr!", "M Orders.Get()"})).cpu(1);
       if (shown) builder.monitor(0xA, 1, {2});
     }));
@@ -637,8 +644,12 @@ TEST(FindingsTest, AFinalizerThatSleepsHoldsNobodyForGood) {
 // Before, the thread that waits was stuck alone, and nothing said that the other one is the cause.
 TEST(FindingsTest, AFinalizerThatRunsAllTheTimeIsNamedWithWhoWaitsForIt) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
-    builder.thread(1, {"orders_native!count", "M Orders.File.Finalize()", "coreclr!", "kernel32!BaseThreadInitThunk",
-                       "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(9'000 * i);
+    builder
+        .thread(1,
+                {"orders_native!count", "M Orders.File.Finalize()", "coreclr!", "kernel32!BaseThreadInitThunk",
+                 "ntdll!RtlUserThreadStart"},
+                ".NET Finalizer")
+        .cpu(9'000 * i);
     builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
         .cpu(1);
   }));
@@ -1069,8 +1080,8 @@ TEST(FindingsTest, AHolderThatSpinsForALockHoldsUpItsWaiters) {
   EXPECT_EQ(headline(found_with_holder(sleeps, 900)), "nothing is stuck");
 }
 
-// Thread 1 does work that thread 2 waits for, and thread 3 waits for a monitor of thread 2. `wait`: the method of .NET in
-// which thread 2 waits. The result is what is found if thread 1 goes on, and if it does not.
+// Thread 1 does work that thread 2 waits for, and thread 3 waits for a monitor of thread 2. `wait`: the method of .NET
+// in which thread 2 waits. The result is what is found if thread 1 goes on, and if it does not.
 std::pair<Findings, Findings> found_with_work(const std::vector<std::string>& below, const std::string& wait,
                                               const std::string& name = {}) {
   const auto found = [&](bool goes_on) {
@@ -1087,15 +1098,17 @@ std::pair<Findings, Findings> found_with_work(const std::vector<std::string>& be
   return {found(true), found(false)};
 }
 
-// Real cases: a program that ended under a lock, and whose handler of ProcessExit stored its work meanwhile; a thread that
-// waited for slow finalizers under a lock; a registration that was disposed of while its callback ran.
+// Real cases: a program that ended under a lock, and whose handler of ProcessExit stored its work meanwhile; a thread
+// that waited for slow finalizers under a lock; a registration that was disposed of while its callback ran.
 TEST(FindingsTest, AHolderThatWaitsForWorkOfAThreadThatGoesOnIsNotStuck) {
   const std::vector<std::string> finalizes = {"M Orders.File.Finalize()", "M System.GC.RunFinalizers()"};
-  const std::string method = "M System.Threading.CancellationTokenSource.", registration = "M System.Threading.CancellationTokenRegistration.";
+  const std::string method = "M System.Threading.CancellationTokenSource.",
+                    registration = "M System.Threading.CancellationTokenRegistration.";
   for (const auto& [goes_on, stands] :
        {found_with_work({kHandler}, "M System.Environment._Exit(System.Int32)", ".NET Finalizer"),
         found_with_work(finalizes, "M System.GC.WaitForPendingFinalizers()", ".NET Finalizer"),
-        found_with_work({method + "ExecuteCallbackHandlers(System.Boolean)", "M Orders.Stop()"}, registration + "Dispose()")}) {
+        found_with_work({method + "ExecuteCallbackHandlers(System.Boolean)", "M Orders.Stop()"},
+                        registration + "Dispose()")}) {
     EXPECT_EQ(headline(goes_on), "nothing is stuck");
     EXPECT_EQ(severity(stands), Severity::stuck);
     EXPECT_EQ(stands.threads[2].verdict, Verdict::stuck);
@@ -1106,8 +1119,9 @@ TEST(FindingsTest, AHolderThatWaitsForWorkOfAThreadThatGoesOnIsNotStuck) {
 TEST(FindingsTest, WhoWaitsForWorkOfAnUnclearThreadIsUnclear) {
   const auto found = [](const std::string& work, const std::string& wait) {
     return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
-      builder.thread(1, {"orders_native!count", work, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
-                     ".NET Finalizer");
+      builder.thread(
+          1, {"orders_native!count", work, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
+          ".NET Finalizer");
       builder.thread(2, managed_thread({kWait, "coreclr!", wait, "M Orders.Clean()"}));
       builder.thread(3, managed_thread(kEnter)).monitor(0xA, 2, {3});
     }));

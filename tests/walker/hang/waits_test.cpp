@@ -566,23 +566,26 @@ TEST(WaitsTest, LongNamesAreClipped) {
   EXPECT_LT(found.words.size(), 1000u);
 }
 
-// Real cases: a library is mapped slowly, since software that looks for viruses reads it first; a heap gets more memory.
+// Real cases: a library is mapped slowly, since software that looks for viruses reads it first; a heap gets memory.
 // The threads waited "for the loader lock" and "for the lock of a heap".
 TEST(WaitsTest, AnotherSystemCallBelowAFunctionThatLocksIsNoWaitForTheLock) {
-  const std::string load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW", allocate = "ntdll!RtlAllocateHeap";
+  const std::string load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW",
+                    allocate = "ntdll!RtlAllocateHeap";
   const auto rule = [](std::vector<std::string> frames) { return wait(native_thread(std::move(frames))).rule; };
   EXPECT_EQ(rule({"ntdll!NtCreateSection", "ntdll!sub_1", load, library, "orders_native!get"}), "system-call");
   EXPECT_EQ(rule({"ntdll!NtAllocateVirtualMemory", allocate, "orders_native!get"}), "system-call");
   EXPECT_EQ(rule({"ntdll!NtSetEvent", "ntdll!RtlEnterCriticalSection", "orders_native!get"}), "system-call");
   EXPECT_EQ(rule({"ntdll!NtWaitForAlertByThreadId", allocate, "orders_native!get"}), "heap");
-  const Wait managed = wait(managed_thread({"ntdll!NtMapViewOfSection", load, library, "P kernel32!LoadLibraryW", "M Orders.Load()"}));
+  const Wait managed = wait(managed_thread(
+      {"ntdll!NtMapViewOfSection", load, library, "P kernel32!LoadLibraryW", "M Orders.Load()"}));
   EXPECT_EQ(managed.rule, "system-call");
 }
 
 // The function itself runs. Only behind a system call it waits.
 TEST(WaitsTest, AFunctionThatLocksAndIsTheLeafRuns) {
-  for (const char* function : {"RtlAllocateHeap", "RtlEnterCriticalSection", "RtlAcquireSRWLockExclusive", "LdrGetProcedureAddressForCaller"}) {
-    EXPECT_EQ(wait(native_thread({"ntdll!" + std::string(function), "orders_native!get"})).state, WaitState::runs) << function;
+  for (const std::string function : {"RtlAllocateHeap", "RtlEnterCriticalSection", "RtlAcquireSRWLockExclusive",
+                                     "LdrGetProcedureAddressForCaller"}) {
+    EXPECT_EQ(wait(native_thread({"ntdll!" + function, "orders_native!get"})).state, WaitState::runs) << function;
   }
 }
 
