@@ -140,10 +140,12 @@ class Writer {
     json_.begin_object();
     json_.field("verdict", key(group.verdict));
     numbers("threads", group.threads);
-    json_.array("frames", snapshot.threads[last.thread].stack.frames, [&](const Frame& frame) {
+    const Stack& stack = snapshot.threads[last.thread].stack;
+    json_.array("frames", stack.frames, [&](const Frame& frame) {
       json_.begin_object();
       json_.field("kind", key(frame.kind));
       FrameWords words{.kind = frame.kind, .offset = frame.address, .name = shown_name(frame.kind, frame.name)};
+      words.why = stack.why_missing(frame);
       words.target = shown_target(frame.name, frame.target);
       if (frame.module != Frame::kNone) {
         const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];

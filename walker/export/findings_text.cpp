@@ -130,12 +130,16 @@ class Writer {
     return text;
   }
 
-  std::string label(const Snapshot& dump, const Frame& frame) const {
+  // `at`: the index of the frame.
+  std::string label(std::uint32_t dump, std::uint32_t thread, std::size_t at) const {
+    const Stack& stack = dumps_[dump].threads[thread].stack;
+    const Frame& frame = stack.frames[at];
     const std::string name = frame.kind == FrameKind::native ? shortened(frame.name) : shown_name(frame.kind, frame.name);
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = printable(name, kMaxLine)};
+    words.why = stack.why_missing(frame);
     words.target = printable(shown_target(frame.name, frame.target), kMaxLine);
     if (frame.module != Frame::kNone) {
-      const Module& module = dump.modules[static_cast<std::size_t>(frame.module)];
+      const Module& module = dumps_[dump].modules[static_cast<std::size_t>(frame.module)];
       words.image = printable(module_name(module), kMaxName);
       words.offset -= module.base;
     }
@@ -147,17 +151,17 @@ class Writer {
     return text + fmt::format("  ({}:{}{})", file, frame.line_approximate ? "~" : "", frame.line);
   }
 
-  std::string frame_line(std::uint32_t dump, const Frame& frame, std::string_view indent) const {
-    const bool managed = frame.kind == FrameKind::managed;
-    return fmt::format("{}at {}{}{}\n", indent, managed ? paint(kCyan) : std::string_view(),
-                       label(dumps_[dump], frame), managed ? paint(kReset) : std::string_view());
+  std::string frame_line(std::uint32_t dump, std::uint32_t thread, std::size_t at, std::string_view indent) const {
+    const bool managed = dumps_[dump].threads[thread].stack.frames[at].kind == FrameKind::managed;
+    return fmt::format("{}at {}{}{}\n", indent, managed ? paint(kCyan) : std::string_view(), label(dump, thread, at),
+                       managed ? paint(kReset) : std::string_view());
   }
 
   // All frames from `first` on.
   std::string stack(std::uint32_t dump, std::uint32_t thread, std::size_t first, std::string_view indent) const {
-    const std::vector<Frame>& frames = dumps_[dump].threads[thread].stack.frames;
+    const std::size_t count = dumps_[dump].threads[thread].stack.frames.size();
     std::string text;
-    for (std::size_t i = first; i < frames.size(); ++i) text += frame_line(dump, frames[i], indent);
+    for (std::size_t i = first; i < count; ++i) text += frame_line(dump, thread, i, indent);
     return text;
   }
 
@@ -166,7 +170,7 @@ class Writer {
     const std::vector<Frame>& frames = dumps_[dump].threads[thread].stack.frames;
     std::string text;
     for (const std::uint32_t i : significant_frames(names_[dump], frames, first, count)) {
-      text += frame_line(dump, frames[i], indent);
+      text += frame_line(dump, thread, i, indent);
     }
     return text;
   }
@@ -283,11 +287,10 @@ class Writer {
     const ThreadHistory& first = findings_.threads[group.threads.front()];
     if (group.verdict != Verdict::moved || first.sightings.size() < 2) return {};
     const Sighting& before = first.sightings[first.sightings.size() - 2];
-    const std::vector<Frame>& frames = dumps_[before.dump].threads[before.thread].stack.frames;
-    if (first.common >= frames.size()) return {};
-    const Frame& parted = frames[frames.size() - first.common - 1];
+    const std::size_t count = dumps_[before.dump].threads[before.thread].stack.frames.size();
+    if (first.common >= count) return {};
     return fmt::format("          {} from the root are as they were; it was in {}\n",
-                       count_words(first.common, "frame"), label(dumps_[before.dump], parted));
+                       count_words(first.common, "frame"), label(before.dump, before.thread, count - first.common - 1));
   }
 
   std::string tree() const {
@@ -304,9 +307,9 @@ class Writer {
                         (callees[node.parent] > 1 || findings_.tree[node.parent].ends != 0);
       depth[i] = node.parent == TreeNode::kNone ? 0 : depth[node.parent] + (step ? 1 : 0);
       constexpr std::uint32_t kMaxDepth = 40;
-      const Frame& frame = dumps_.back().threads[node.thread].stack.frames[node.frame];
+      const auto last = static_cast<std::uint32_t>(dumps_.size() - 1);
       text += fmt::format("{:>5} {:{}}{}\n", node.count, "", 2 * std::min(depth[i], kMaxDepth),
-                          label(dumps_.back(), frame));
+                          label(last, node.thread, node.frame));
     }
     return text;
   }

@@ -246,12 +246,8 @@ class Writer {
       case FrameKind::stub:
         return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(frame),
                            paint(kReset));
-      case FrameKind::gap: {
-        const bool known = frame.run != Frame::kNone;
-        const OpenReason why =
-            known ? stack.runs[static_cast<std::size_t>(frame.run)].why : OpenReason::none;
-        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(why), paint(kReset));
-      }
+      case FrameKind::gap:
+        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(stack.why_missing(frame)), paint(kReset));
     }
     return {};
   }

@@ -96,14 +96,17 @@ void exit_handlers(ProcessFindings& process, std::uint32_t index) {
 void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view place) {
   const ThreadHistory& history = process.threads[index];
   const bool sleeps = process.sleeps(history);
+  const bool spins = history.verdict == Verdict::spinning;
   const bool idle = history.last().wait.state == WaitState::idle;
-  const bool hangs = process.progress(index) == Progress::no && process.does_not_run(history) && !idle;
+  const bool hangs = process.progress(index) == Progress::no && (spins || process.does_not_run(history)) && !idle;
   if (!hangs && !sleeps) return;
   std::vector<std::uint32_t> waiters;
   for (const std::uint32_t waiter : process.by_place) {
     const ThreadHistory& other = process.threads[waiter];
     if (process.does_not_run(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
   }
+  // If nobody waits for a finalizer that spins, the note about a thread that spins is enough.
+  if (spins && waiters.empty()) return;
   if (process.covered.contains(index)) {
     std::erase_if(waiters, [&](std::uint32_t waiter) { return process.covered.contains(waiter); });
     if (waiters.empty()) return;
@@ -113,14 +116,14 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
                       waiters);
     return;
   }
+  const std::string_view does = sleeps ? "sleeps" : spins ? "runs all the time" : "hangs";
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
-                                "The finalizer thread " + std::string(sleeps ? "sleeps" : "hangs") + " in " +
-                                    std::string(place));
+                                "The finalizer thread " + std::string(does) + " in " + std::string(place));
   out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is "
                                  "freed meanwhile."
                                : "No object with a finalizer is freed any more: memory and handles grow.");
   if (calls_apartment(history.last().wait)) out.details.push_back(std::string(kApartmentHint));
-  out.threads.push_back(process.part(index, history.last().wait.words));
+  out.threads.push_back(process.part(index, state_words(history)));
   process.put_threads(out, waiters);
   process.add(std::move(out));
 }

@@ -55,8 +55,9 @@ std::string time_words(std::uint64_t milliseconds) {
 
 std::string state_words(const ThreadHistory& thread) {
   if (thread.verdict == Verdict::spinning && thread.cpu) {
-    return "ran for " + time_words(*thread.cpu / 10'000) + " of " + time_words(thread.milliseconds) +
-           " and did not leave its function";
+    // The processor times are read a little later than the stacks, so the thread may have run for longer than the time.
+    const std::uint64_t ran = std::min(*thread.cpu / 10'000, thread.milliseconds);
+    return "ran for " + time_words(ran) + " of " + time_words(thread.milliseconds) + " and did not leave its function";
   }
   const std::string& words = thread.last().wait.words;
   return words.empty() ? "nothing is known of what it does" : words;

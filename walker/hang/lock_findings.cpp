@@ -1,6 +1,7 @@
 // Findings about locks: deadlocks, chains, and static constructors that never end.
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -227,31 +228,41 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockCh
   }
 }
 
-bool runs_callbacks(const Thread& thread) {
-  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
-    return frame.kind == FrameKind::managed &&
-           frame.name.starts_with("System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
-  });
+// Whether the thread does the work for which a thread in this wait waits. The runtime calls the handlers of
+// ProcessExit, for which Environment.Exit waits, on the finalizer thread.
+bool does_work_for(const Thread& thread, std::string_view wait) {
+  if (wait == "exit" || wait == "finalizers-wait") return is_finalizer(thread);
+  return wait == "cancellation-callback" && std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+           return frame.kind == FrameKind::managed &&
+                  frame.name.starts_with("System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
+         });
 }
 
-// For waits that end when one of several threads has done its work, of which no lock says which one. If such a thread
-// makes progress, the wait may end. `rule`: of the wait. `does_work`: whether a thread is one of those threads.
-void settle_waiters_for_work(ProcessFindings& process, std::string_view rule, bool (*does_work)(const Thread&)) {
-  bool any_progresses = false, any_unclear = false;
+// The progress of the threads that do the work for which a thread in this wait waits. If it is not known which of
+// several threads does it, one that makes progress is enough.
+Progress progress_of_work(const ProcessFindings& process, std::string_view wait) {
+  Progress best = Progress::no;
   for (const std::uint32_t index : process.by_place) {
-    if (!does_work(process.thread(process.threads[index]))) continue;
+    if (!does_work_for(process.thread(process.threads[index]), wait)) continue;
     const Progress worker = process.progress(index);
-    any_progresses = any_progresses || worker == Progress::yes;
-    any_unclear = any_unclear || worker == Progress::unclear;
+    if (worker == Progress::yes) return worker;
+    if (worker == Progress::unclear) best = worker;
   }
+  return best;
+}
+
+// A thread may wait for handlers, finalizers or callbacks that another thread runs. If that thread makes progress, so
+// does the one that waits. Real cases: a program that ended under a lock while its handler of ProcessExit stored its
+// work; a registration that was disposed of while its callback ran.
+void settle_waiters_for_work(ProcessFindings& process) {
+  std::map<std::string_view, Progress> known;  // by the wait
   for (const std::uint32_t index : process.by_place) {
     ThreadHistory& waiter = process.threads[index];
-    if (waiter.verdict != Verdict::stuck || waiter.last().wait.rule != rule) continue;
-    if (any_progresses) {
-      process.mark_progressing(index);
-    } else if (any_unclear) {
-      waiter.verdict = Verdict::unclear;
-    }
+    const auto [work, added] = known.try_emplace(waiter.last().wait.rule);
+    if (added) work->second = progress_of_work(process, work->first);
+    if (work->second == Progress::yes) process.mark_progressing(index);
+    const bool waits = waiter.verdict == Verdict::stuck || waiter.verdict == Verdict::waiting;
+    if (work->second == Progress::unclear && waits) waiter.verdict = Verdict::unclear;
   }
 }
 
@@ -341,8 +352,7 @@ void find_locks(ProcessFindings& process) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   mark_waiters_progressing(process, chains);
-  settle_waiters_for_work(process, "cancellation-callback", runs_callbacks);
-  settle_waiters_for_work(process, "finalizers-wait", is_finalizer);
+  settle_waiters_for_work(process);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {

@@ -49,12 +49,13 @@ bool same_thread(const Thread& a, const Thread& b) {
   return a.name.empty() || b.name.empty() || a.name == b.name;
 }
 
-// Sets the wait of a thread of which the frames only show that it waits for a critical section.
-void name_section(Wait& wait, std::string_view key) {
-  if (wait.rule != "critical-section") return;
+// Makes the wait `from`, which is all that the frames show, the wait `to`. Other waits stay as they are.
+void rename_wait(Wait& wait, std::string_view from, std::string_view to) {
+  if (wait.rule != from) return;
   // The words about a call come after those of the rule.
-  const std::size_t rule_words = find_wait_rule(wait.rule)->words.size();
-  const WaitRule& rule = *find_wait_rule(key);
+  const std::size_t rule_words = find_wait_rule(from)->words.size();
+  const WaitRule& rule = *find_wait_rule(to);
+  wait.state = rule.state;
   wait.rule = rule.key;
   wait.words.replace(0, rule_words, rule.words);
 }
@@ -105,21 +106,28 @@ class Matcher {
         const bool constructor = lock.kind == LockKind::critical_section && owner != latest.end() &&
                                  histories_[owner->second].last().dump == dump &&
                                  running_constructor(thread(histories_[owner->second].last())) != nullptr;
-        if (!lock.is_loader_lock() && lock.kind != LockKind::mutex && !constructor) continue;
+        const bool names_wait = lock.is_loader_lock() || lock.kind == LockKind::mutex || lock.kind == LockKind::monitor;
+        if (!names_wait && !constructor) continue;
         for (const LockWaiter& waiter : lock.waiters) {
           const auto known = latest.find(waiter.os_id);
           if (known == latest.end() || histories_[known->second].last().dump != dump) continue;
           Sighting& seen = histories_[known->second].sightings.back();
           if (lock.is_loader_lock()) {
-            name_section(seen.wait, "loader-lock");
+            rename_wait(seen.wait, "critical-section", "loader-lock");
           } else if (lock.kind == LockKind::mutex) {
             make_blocked(seen.wait);
+          } else if (lock.kind == LockKind::monitor) {
+            // A thread that was pulsed waits for the monitor, but is in Monitor.Wait all the same. In .NET 8, and in
+            // composite images, the program itself calls the runtime, so no frame shows for what the thread waits.
+            for (const std::string_view shown : {"monitor-wait", "runtime-wait"}) {
+              if (!waiter.pulse) rename_wait(seen.wait, shown, "monitor-enter");
+            }
           } else if (waits_in_runtime(names, thread(seen))) {
             // Folklore: the runtime runs a static constructor in a critical section. In .NET 8, and in composite
             // images, into which methods of .NET are inlined, no method of .NET below the wait says so. But the runtime
             // holds no other lock of its own while it runs managed code. Test:
             // FindingsTest.AMethodOfDotnetIsInlinedBelowAConstructorsLock.
-            name_section(seen.wait, "class-constructor");
+            rename_wait(seen.wait, "critical-section", "class-constructor");
           }
         }
       }

@@ -41,7 +41,7 @@ bool ProcessFindings::does_not_run(const ThreadHistory& history) const {
 
 bool ProcessFindings::sleeps(const ThreadHistory& history) const {
   const std::string_view rule = history.last().wait.rule;
-  return rule == "sleep" || rule == "native-sleep";
+  return (rule == "sleep" || rule == "native-sleep") && history.verdict != Verdict::spinning;
 }
 
 bool ProcessFindings::polls(const ThreadHistory& history) const {

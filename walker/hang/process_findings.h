@@ -34,7 +34,7 @@ struct ProcessFindings {
   bool does_not_run(const ThreadHistory& history) const;
 
   // Whether the thread sleeps in its last dump, as a holder of a lock may do. A sleep ends by itself, also below native
-  // code of the program.
+  // code of the program. A thread that spins, and only gives up the rest of its time by Sleep(0), does not sleep.
   bool sleeps(const ThreadHistory& history) const;
 
   // Whether the thread has come back to the wait in which it was before, or has never left it, because it looks again

@@ -140,7 +140,8 @@ constexpr WaitRule kRules[] = {
      {"System.Runtime.CompilerServices.InitHelpers.*", "System.Runtime.CompilerServices.StaticsHelpers.*",
       "System.Runtime.CompilerServices.RuntimeHelpers.RunClassConstructor"}, {"critical-section"}},
     {"pool-worker", idle, kPrimitive, "a worker of the thread pool waits for work", {},
-     {"System.Threading.LowLevelLifoSemaphore.Wait*"}, {"sleep"}},  // before it waits, it looks for work a few times
+     {"System.Threading.LowLevelLifoSemaphore.Wait*"},
+     {"io-poller", "sleep"}},  // before it waits, it looks for work a few times
     {"io-poller", idle, kPrimitive, "waits for completed I/O", {},
      {"Interop+Kernel32.GetQueuedCompletionStatus*", "System.Threading.PortableThreadPool+IOCompletionPoller.Poll"}},
     {"managed-file-open", outside, kPrimitive, "waits until a file is opened, found or described", {},

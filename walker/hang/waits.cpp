@@ -81,13 +81,16 @@ bool may_replace(const WaitRule& rule, const WaitRule* current) {
 
 bool makes_system_calls(std::string_view image) { return image == "ntdll" || image == "win32u"; }
 
+bool is_system_call(std::string_view function) {
+  return (function.starts_with("Nt") || function.starts_with("Zw")) &&
+         !function.starts_with("Ntdll");  // NtdllDefWindowProc_W
+}
+
 // The function of the system call that the thread is in, if no rule says what such a call waits for. Such a thread does
 // not run: for example, opening a file on another machine may take minutes. Only its processor time can say more.
 std::string_view unknown_system_call(const FrameNames& names, const Frame& leaf) {
-  const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf)) &&
-                       (leaf.name.starts_with("Nt") || leaf.name.starts_with("Zw")) &&
-                       !leaf.name.starts_with("Ntdll");  // NtdllDefWindowProc_W
-  if (!is_call || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
+  const bool is_call = leaf.kind == FrameKind::native && makes_system_calls(names.image(leaf));
+  if (!is_call || !is_system_call(leaf.name) || native_rule(names.image(leaf), false, leaf.name) != nullptr) return {};
   // A thread that gives up the rest of its time runs on.
   return leaf.name.ends_with("YieldExecution") ? std::string_view() : std::string_view(leaf.name);
 }
@@ -105,8 +108,10 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   if (leaf.address_kind != AddressKind::instruction_pointer) return false;
   const std::string_view image = names.image(leaf);
   if (!makes_system_calls(image)) return true;
-  return leaf.has_symbol() && native_rule(image, false, leaf.name) == nullptr &&
-         unknown_system_call(names, leaf).empty();
+  if (!leaf.has_symbol()) return false;
+  // ntdll.dll waits only in system calls. The functions of the rules, such as RtlAllocateHeap, mostly just run.
+  if (image == "ntdll" && !is_system_call(leaf.name)) return true;
+  return native_rule(image, false, leaf.name) == nullptr && unknown_system_call(names, leaf).empty();
 }
 
 // Whether this is one of ntdll's functions in which the system itself enters a thread's code: for a window procedure,

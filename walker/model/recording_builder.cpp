@@ -5,11 +5,6 @@
 namespace mixwalk {
 namespace {
 
-OpenReason why_open(const Frame& frame, const Stack& stack) {
-  const bool open = frame.kind == FrameKind::gap && frame.run != Frame::kNone;
-  return open ? stack.runs[static_cast<std::size_t>(frame.run)].why : OpenReason::none;
-}
-
 RecordedFrame recorded(const Frame& frame, OpenReason why) {
   return {.kind = frame.kind,
           .trust = frame.trust,
@@ -136,7 +131,7 @@ bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {
   std::uint32_t node = Recording::kNone;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    const FrameKey key{*frame, why_open(*frame, stack)};
+    const FrameKey key{*frame, stack.why_missing(*frame)};
     const auto known = frames_.find(key);
     node = add_node(node, known != frames_.end() ? known->second
                                                  : add_frame(recorded(key.frame, key.why)));

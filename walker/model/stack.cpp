@@ -11,4 +11,9 @@ Completeness Stack::completeness() const noexcept {
   return std::ranges::any_of(frames, is_guessed) ? Completeness::guessed : Completeness::whole;
 }
 
+OpenReason Stack::why_missing(const Frame& frame) const noexcept {
+  const bool open = frame.kind == FrameKind::gap && frame.run != Frame::kNone;
+  return open ? runs[static_cast<std::size_t>(frame.run)].why : OpenReason::none;
+}
+
 }  // namespace mixwalk

@@ -35,6 +35,8 @@ struct Stack {
 
   Completeness completeness() const noexcept;
   bool whole() const noexcept { return completeness() == Completeness::whole; }
+  // Why frames are missing at this frame of the stack. None if the frame is no gap.
+  OpenReason why_missing(const Frame& frame) const noexcept;
   bool operator==(const Stack&) const = default;
 };
 

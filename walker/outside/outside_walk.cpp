@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -198,6 +199,18 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
   std::stable_sort(snapshot.threads.begin(), snapshot.threads.end(),
                    [](const Thread& left, const Thread& right) { return left.os_id < right.os_id; });
   return snapshot;
+}
+
+void add_thread_times(Snapshot& snapshot, const Target& target) {
+  snapshot.unix_time_ms = target.unix_time_ms();
+  std::unordered_map<std::uint32_t, const TargetThread*> listed;
+  for (const TargetThread& thread : target.threads()) listed.emplace(thread.os_id, &thread);
+  for (Thread& thread : snapshot.threads) {
+    const auto known = listed.find(thread.os_id);
+    if (known == listed.end()) continue;
+    thread.created = known->second->created;
+    thread.cpu = known->second->cpu;
+  }
 }
 
 }  // namespace mixwalk

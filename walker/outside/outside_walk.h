@@ -45,4 +45,8 @@ struct OutsideLimits {
 // (no_unwind). Frames of ReadyToRun images that `managed` does not know are stubs of their image.
 Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits = {});
 
+// Gives a snapshot that was not made by walk_outside() the times of its threads, and the moment at which the target
+// read these: a processor time is only worth something together with its moment.
+void add_thread_times(Snapshot& snapshot, const Target& target);
+
 }  // namespace mixwalk

@@ -47,6 +47,22 @@ TEST(FindingsOutputTest, OfSeveralProcessesAFindingNamesItsOwn) {
 
 TEST(FindingsOutputTest, JsonOfADeadlock) { expect_golden("hang-deadlock.json", json(test::deadlocked_program())); }
 
+// Before, each gap was "[gap: no reason is known]".
+TEST(FindingsOutputTest, AGapSaysWhyFramesAreMissing) {
+  std::vector<Snapshot> dumps;
+  for (const std::uint64_t time : {1'795'412'335'000, 1'795'412'345'000}) {
+    test::HangBuilder builder(time);
+    builder.thread(1, {"ntdll!NtWaitForSingleObject", "orders_native!get", "gap"});
+    builder.last().stack.runs = {{.end = RunEnd::open, .why = OpenReason::no_unwind, .frame_count = 3}};
+    for (Frame& frame : builder.last().stack.frames) frame.run = 0;
+    dumps.push_back(builder.snapshot());
+  }
+  const std::string gap = "[gap: the code has no unwind data]", out = text(dumps, {.all = true});
+  EXPECT_NE(out.find("at " + gap), std::string::npos) << out;
+  EXPECT_NE(out.find("1 " + gap), std::string::npos) << out;
+  EXPECT_NE(json(dumps).find(gap), std::string::npos);
+}
+
 TEST(FindingsOutputTest, OneScreen) {
   for (const auto& dumps : {test::deadlocked_program(), test::troubled_program(), test::healthy_program()}) {
     EXPECT_LE(std::ranges::count(text(dumps), '\n'), 100);

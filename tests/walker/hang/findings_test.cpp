@@ -246,6 +246,46 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
   }
 }
 
+// Real case: a thread that had been pulsed waited for the monitor again, whose holder waited for something else. It
+// "waits to be pulsed", and nothing was stuck.
+TEST(FindingsTest, AThreadThatWasPulsedWaitsForTheMonitor) {
+  const auto found = [](bool pulsed) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder
+          .thread(1,
+                  managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"}))
+          .cpu(1);
+      builder.thread(
+          2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)", "M Orders.Take()"}));
+      builder.cpu(1).lock(
+          {.kind = LockKind::monitor, .address = 0xA, .owner = 1, .held = true, .waiters = {{2, !pulsed}}});
+    }));
+  };
+  EXPECT_EQ(headline(found(false)), "nothing is stuck");
+  const Findings pulsed = found(true);
+  EXPECT_EQ(headline(pulsed), "2 threads are stuck");
+  ASSERT_EQ(kinds(pulsed), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(pulsed.threads[1].last().wait.words, "waits to enter a monitor (lock)");
+}
+
+// In .NET 8 and in composite images, the program itself calls the runtime, so there is no frame of Monitor.Enter. Real
+// case: on .NET 8, threads that waited for a monitor whose holder waited for them were "unclear", and nothing was
+// stuck.
+TEST(FindingsTest, TheDumpsLocksSayThatAThreadInTheRuntimeWaitsForAMonitor) {
+  const auto found = [](bool shown) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Web.Stop()"}))
+          .cpu(1);
+      builder.thread(2, managed_thread({kWait, "coreclr!", "M Orders.Get()"})).cpu(1);
+      if (shown) builder.monitor(0xA, 1, {2});
+    }));
+  };
+  EXPECT_EQ(headline(found(false)), "nothing is stuck");
+  const Findings findings = found(true);
+  EXPECT_EQ(headline(findings), "2 threads are stuck");
+  EXPECT_EQ(findings.threads[1].last().wait.words, "waits to enter a monitor (lock)");
+}
+
 // The holder is in no known wait, but it has used no processor time and has not moved. The program may have suspended
 // it.
 TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
@@ -625,7 +665,27 @@ TEST(FindingsTest, AFinalizerThatSleepsHoldsNobodyForGood) {
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(severity(findings), Severity::note);
   EXPECT_EQ(findings.findings[0].title, "The finalizer thread sleeps in a finalizer");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(findings.threads[1].verdict, Verdict::waiting);
+}
+
+// Before, the thread that waits was stuck alone, and nothing said that the other one is the cause.
+TEST(FindingsTest, AFinalizerThatRunsAllTheTimeIsNamedWithWhoWaitsForIt) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder
+        .thread(1,
+                {"orders_native!count", "M Orders.File.Finalize()", "coreclr!", "kernel32!BaseThreadInitThunk",
+                 "ntdll!RtlUserThreadStart"},
+                ".NET Finalizer")
+        .cpu(9'000 * i);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  }));
+  ASSERT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::finalizer, FindingKind::spinning}));
+  EXPECT_EQ(findings.findings[0].title, "The finalizer thread runs all the time in a finalizer");
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(findings.findings[0].threads[0].words, "ran for 9 s of 10 s and did not leave its function");
+  EXPECT_EQ(headline(findings), "1 thread is stuck");
 }
 
 TEST(FindingsTest, WhoWaitsForFinalizersThatGoOnIsNotStuck) {
@@ -1085,6 +1145,76 @@ TEST(FindingsTest, AHolderThatSpinsForALockHoldsUpItsWaiters) {
   std::vector<std::string> sleeps = spins;
   sleeps.erase(sleeps.begin() + 3, sleeps.begin() + 5);
   EXPECT_EQ(headline(found_with_holder(sleeps, 900)), "nothing is stuck");
+}
+
+// Thread 1 does work that thread 2 waits for, and thread 3 waits for a monitor of thread 2. `wait`: the method of .NET
+// in which thread 2 waits. The result is what is found if thread 1 goes on, and if it does not.
+std::pair<Findings, Findings> found_with_work(const std::vector<std::string>& below, const std::string& wait,
+                                              const std::string& name = {}) {
+  const auto found = [&](bool goes_on) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      std::vector<std::string> works = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                        goes_on && i == 1 ? "M Orders.Pipe.Close()" : "M Orders.File.Close()"};
+      works.insert(works.end(), below.begin(), below.end());
+      works.insert(works.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+      builder.thread(1, works, name).cpu(1);
+      builder.thread(2, managed_thread({kWait, "coreclr!", wait, "M Orders.Clean()"})).cpu(1);
+      builder.thread(3, managed_thread(kEnter)).cpu(1).monitor(0xA, 2, {3});
+    }));
+  };
+  return {found(true), found(false)};
+}
+
+// Real cases: a program that ended under a lock, and whose handler of ProcessExit stored its work meanwhile; a thread
+// that waited for slow finalizers under a lock; a registration that was disposed of while its callback ran.
+TEST(FindingsTest, AHolderThatWaitsForWorkOfAThreadThatGoesOnIsNotStuck) {
+  const std::vector<std::string> finalizes = {"M Orders.File.Finalize()", "M System.GC.RunFinalizers()"};
+  const std::string method = "M System.Threading.CancellationTokenSource.",
+                    registration = "M System.Threading.CancellationTokenRegistration.";
+  for (const auto& [goes_on, stands] :
+       {found_with_work({kHandler}, "M System.Environment._Exit(System.Int32)", ".NET Finalizer"),
+        found_with_work(finalizes, "M System.GC.WaitForPendingFinalizers()", ".NET Finalizer"),
+        found_with_work({method + "ExecuteCallbackHandlers(System.Boolean)", "M Orders.Stop()"},
+                        registration + "Dispose()")}) {
+    EXPECT_EQ(headline(goes_on), "nothing is stuck");
+    EXPECT_EQ(severity(stands), Severity::stuck);
+    EXPECT_EQ(stands.threads[2].verdict, Verdict::stuck);
+  }
+}
+
+// Dump files that were written under Wine have no processor times, so a thread that computes may have stood still.
+TEST(FindingsTest, WhoWaitsForWorkOfAnUnclearThreadIsUnclear) {
+  const auto found = [](const std::string& work, const std::string& wait) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(
+          1, {"orders_native!count", work, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
+          ".NET Finalizer");
+      builder.thread(2, managed_thread({kWait, "coreclr!", wait, "M Orders.Clean()"}));
+      builder.thread(3, managed_thread(kEnter)).monitor(0xA, 2, {3});
+    }));
+  };
+  for (const Findings& findings : {found("M Orders.File.Finalize()", "M System.GC.WaitForPendingFinalizers()"),
+                                   found(kHandler, "M System.Environment._Exit(System.Int32)")}) {
+    EXPECT_EQ(headline(findings), "nothing is stuck");
+    EXPECT_EQ(findings.threads[1].verdict, Verdict::unclear);
+    EXPECT_EQ(findings.threads[2].verdict, Verdict::unclear);
+  }
+}
+
+// Real case: a loop of Thread.Sleep(0) under a lock, until the thread that waited for the lock would set a flag.
+TEST(FindingsTest, AThreadThatOnlyGivesUpTheProcessorDoesNotSleep) {
+  const std::vector<std::string> sleeps = {"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Run()"};
+  EXPECT_EQ(headline(found_with_holder(sleeps, 9'000)), "1 thread is stuck");
+  EXPECT_EQ(headline(found_with_holder(sleeps, 4'000)), "nothing is stuck");
+}
+
+// Real case: "ran for 1.2 s of 769 ms". The processor time of a dump is read a little later than its stacks.
+TEST(FindingsTest, AThreadRanForNoLongerThanTheTime) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Run()"})).cpu(11'000 * i);
+  }));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::spinning});
+  EXPECT_EQ(findings.findings[0].threads[0].words, "ran for 10 s of 10 s and did not leave its function");
 }
 
 // Expects a headline such as "3 threads are stuck", alone or with the deadlocked threads. The number must be that of

@@ -152,6 +152,7 @@ const std::vector<RuleCase>& cases() {
                        "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)", kProgram})},
       {"pool-worker",
        managed_thread({"ntdll!NtRemoveIoCompletion", "kernelbase!GetQueuedCompletionStatus",
+                       "M Interop+Kernel32.GetQueuedCompletionStatus(System.IntPtr)",
                        "M System.Threading.LowLevelLifoSemaphore.WaitForSignal(System.Int32)",
                        "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}),
        pool_thread({kWait, "coreclr!", "M " + enter, kProgram})},
@@ -467,9 +468,9 @@ TEST(WaitsTest, ALockThatWaitsOnAnAddressIsALock) {
 
 // Folklore: Wine's RtlpWaitForCriticalSection waits for five seconds, and afterwards at another place.
 TEST(WaitsTest, AWaitIsKnownByItsOutermostFunction) {
-  EXPECT_EQ(wait(native_thread({"ntdll!RtlWaitOnAddress", "ntdll!RtlpWaitForCriticalSection",
-                                "ntdll!RtlEnterCriticalSection", "orders_native!work"})).frame, 2u);
-  EXPECT_EQ(wait(native_thread({"ntdll!RtlWaitOnAddress", "ntdll!RtlpWaitForCriticalSection", "ntdll!RtlSomething",
+  EXPECT_EQ(wait(native_thread({kWait, "ntdll!RtlpWaitForCriticalSection", "ntdll!RtlEnterCriticalSection",
+                                "orders_native!work"})).frame, 2u);
+  EXPECT_EQ(wait(native_thread({kWait, "ntdll!RtlpWaitForCriticalSection", "ntdll!RtlSomething",
                                 "ntdll!RtlEnterCriticalSection", "orders_native!work"})).frame, 1u);
 }
 
@@ -566,6 +567,29 @@ TEST(WaitsTest, AThousandMethodsOfTheLibraryAreNotSearchedForAWait) {
 TEST(WaitsTest, LongNamesAreClipped) {
   const Wait found = wait(managed_thread({kWait, "P orders!" + std::string(65536, 'x'), kProgram}));
   EXPECT_LT(found.words.size(), 1000u);
+}
+
+// Real cases: a library is mapped slowly, since software that looks for viruses reads it first; a heap gets memory.
+// The threads waited "for the loader lock" and "for the lock of a heap".
+TEST(WaitsTest, AnotherSystemCallBelowAFunctionThatLocksIsNoWaitForTheLock) {
+  const std::string load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW",
+                    allocate = "ntdll!RtlAllocateHeap";
+  const auto rule = [](std::vector<std::string> frames) { return wait(native_thread(std::move(frames))).rule; };
+  EXPECT_EQ(rule({"ntdll!NtCreateSection", "ntdll!sub_1", load, library, "orders_native!get"}), "system-call");
+  EXPECT_EQ(rule({"ntdll!NtAllocateVirtualMemory", allocate, "orders_native!get"}), "system-call");
+  EXPECT_EQ(rule({"ntdll!NtSetEvent", "ntdll!RtlEnterCriticalSection", "orders_native!get"}), "system-call");
+  EXPECT_EQ(rule({"ntdll!NtWaitForAlertByThreadId", allocate, "orders_native!get"}), "heap");
+  const Wait managed = wait(managed_thread(
+      {"ntdll!NtMapViewOfSection", load, library, "P kernel32!LoadLibraryW", "M Orders.Load()"}));
+  EXPECT_EQ(managed.rule, "system-call");
+}
+
+// The function itself runs. Only behind a system call it waits.
+TEST(WaitsTest, AFunctionThatLocksAndIsTheLeafRuns) {
+  for (const std::string function : {"RtlAllocateHeap", "RtlEnterCriticalSection", "RtlAcquireSRWLockExclusive",
+                                     "LdrGetProcedureAddressForCaller"}) {
+    EXPECT_EQ(wait(native_thread({"ntdll!" + function, "orders_native!get"})).state, WaitState::runs) << function;
+  }
 }
 
 // The loader's own frames lead to the lock. A function that the loader has called holds the lock, and waits for

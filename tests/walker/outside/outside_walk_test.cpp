@@ -106,6 +106,19 @@ TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
   EXPECT_EQ(snapshot.unix_time_ms, std::uint64_t{DumpBuilder::kTime} * 1000);
 }
 
+// Real case: "ran for 1.8 s of 1.3 s". The moment of a dump was that of its end, seconds after the processor times.
+TEST_F(OutsideWalkTest, TheMomentOfADumpIsThatOfItsProcessorTimes) {
+  file_ = two_frames().build();
+  const Minidump read = Minidump::parse(file_);
+  DiskImages disk(no_files_, folder_files_, {});
+  const DumpTarget dump(read, disk);
+  Snapshot snapshot{.threads = {{.os_id = 0x1A8}, {.os_id = 0x999}}};
+  add_thread_times(snapshot, dump);
+  EXPECT_EQ(snapshot.unix_time_ms, std::uint64_t{DumpBuilder::kTime} * 1000);
+  EXPECT_EQ(snapshot.threads[0].cpu, dump.threads()[0].cpu);
+  EXPECT_FALSE(snapshot.threads[1].cpu);
+}
+
 // A dump in which one image is replaced by another one when it is read again.
 class ReplacedImage final : public Target {
  public:

@@ -47,6 +47,7 @@ bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && supports_esca
 void complete(Snapshot& snapshot) {
   using namespace std::chrono;
   snapshot.tool_version = kVersion;
+  if (snapshot.unix_time_ms != 0) return;
   snapshot.unix_time_ms = static_cast<std::uint64_t>(
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
 }

@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "unmanaged/win/module_path.h"
 #include "walker/cli/symbol_path_variable.h"
 #include "walker/outside/native_waits.h"
+#include "walker/outside/outside_walk.h"
 #include "walker/outside/target_locks.h"
 #include "walker/outside/target_snapshot.h"
 #include "walker/outside/threading_locks.h"
@@ -40,17 +40,6 @@ TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
   const std::string symbol_path = symbol_path_text(command.visit.symbol_path);
   return open_clr(target, {.process = target.handle()},
                   {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)});
-}
-
-void add_times(Snapshot& snapshot, const Target& target) {
-  std::unordered_map<std::uint32_t, const TargetThread*> listed;
-  for (const TargetThread& thread : target.threads()) listed.emplace(thread.os_id, &thread);
-  for (Thread& thread : snapshot.threads) {
-    const auto known = listed.find(thread.os_id);
-    if (known == listed.end()) continue;
-    thread.created = known->second->created;
-    thread.cpu = known->second->cpu;
-  }
 }
 
 }  // namespace
@@ -113,7 +102,7 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   snapshot.locks_missing = prepared.target != nullptr ? prepared.clr.obstacle : prepared.obstacle;
   if (prepared.target == nullptr) return;
   prepared.target->refresh();
-  add_times(snapshot, *prepared.target);
+  add_thread_times(snapshot, *prepared.target);
   if (prepared.clr.questions == nullptr) return;
   const auto ready = std::chrono::steady_clock::now();
   // Threads that wait for a System.Threading.Lock are captured again.
