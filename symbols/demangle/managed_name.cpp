@@ -262,8 +262,8 @@ std::size_t find_parameters(std::string_view name) {
 // digits, and "__".
 //
 // Folklore: the hash is of the path on the machine that built the program. Real case: two builds of the same source
-// gave two names to a frame in a class that the COM source generator writes, so a golden file of one machine differed on
-// the next. Test: ManagedName.FileLocalTypesHaveTheNameInTheSource.
+// gave two names to a frame in a class that the COM source generator writes, so a golden file of one machine differed
+// on the next. Test: ManagedName.FileLocalTypesHaveTheNameInTheSource.
 std::string without_files(std::string_view name) {
   constexpr std::size_t kDigits = 64;
   std::string text;
