@@ -282,10 +282,11 @@ std::string without_files(std::string_view name) {
 }  // namespace
 
 std::string managed_name(std::string_view name) {
-  const std::string text = without_files(name.substr(0, kMaxName));
-  const std::size_t begin = name.size() > kMaxName ? npos : find_parameters(text);
-  if (begin == npos || begin == 0) return std::string(name);
+  if (name.size() > kMaxName) return std::string(name);
+  const std::string text = without_files(name);
   const std::string_view view = text;
+  const std::size_t begin = find_parameters(view);
+  if (begin == npos || begin == 0) return std::string(name);
   auto parameters = csharp_types(view.substr(begin + 1, view.size() - begin - 2));
   const auto parts = split(view.substr(0, begin));
   if (!parameters || !parts) return std::string(name);

@@ -16,10 +16,11 @@ namespace mixwalk {
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps);
 
 // A thread that used less processor time than this between two dumps counts as one that did not run. In units of
-// 100 ns. It is more than one tick of the system's clock on Windows (15.6 ms) and more than two under Wine (10 ms each; Wine
-// counts the user's time and the kernel's separately). Folklore: the time for stopping and resuming a thread is charged
-// to that thread, and a tick is charged as a whole. Real case: in one of some thirty looks at threads that did not run,
-// one of them was charged a tick. On a busy machine a thread was once charged two ticks in a series of three dumps.
+// 100 ns. It is more than one tick of the system's clock on Windows (15.6 ms) and more than two under Wine (10 ms each;
+// Wine counts the user's time and the kernel's separately). Folklore: the time for stopping and resuming a thread is
+// charged to that thread, and a tick is charged as a whole. Real case: in one of some thirty looks at threads that did
+// not run, one of them was charged a tick. On a busy machine a thread was once charged two ticks in a series of three
+// dumps.
 inline constexpr std::uint64_t kNoCpu = 210'000;
 // A thread spins if it ran for more than this part of the time: 1 / kSpinShare.
 inline constexpr std::uint64_t kSpinShare = 2;
