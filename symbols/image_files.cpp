@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 

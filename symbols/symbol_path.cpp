@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "symbols/image_files.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 namespace {

@@ -10,7 +10,7 @@
 #include "symbols/calls/function_exits.h"
 #include "symbols/demangle/demangle.h"
 #include "symbols/leaf_extent.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/imports.h"
 

@@ -1,4 +1,4 @@
-# Builds capstone from its source (tests/support/install fetches it), because there is no package for mingw-w64, and
+# Builds capstone from its source (tests/tools/install fetches it), because there is no package for mingw-w64, and
 # because one version decodes the same on every system. Only x86 is built. Target: capstone_static.
 set(mixwalk_capstone ${MIXWALK_CAPSTONE})
 if(NOT EXISTS ${mixwalk_capstone}/CMakeLists.txt)

@@ -1,4 +1,4 @@
-# Builds libdwarf from its source (tests/support/install fetches it). Debian 12's own version is too old, because it
+# Builds libdwarf from its source (tests/tools/install fetches it). Debian 12's own version is too old, because it
 # gives wrong files for inlined calls, and there is none for mingw-w64. Target: dwarf.
 set(mixwalk_libdwarf ${MIXWALK_LIBDWARF})
 if(NOT EXISTS ${mixwalk_libdwarf}/CMakeLists.txt)

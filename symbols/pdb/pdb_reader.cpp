@@ -4,7 +4,7 @@
 
 #include "symbols/byte_cursor.h"
 #include "symbols/leaf_extent.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 namespace {

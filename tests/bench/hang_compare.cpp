@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/hang_builder.h"
+#include "tests/builders/hang_builder.h"
 #include "walker/export/findings_json.h"
 #include "walker/export/findings_text.h"
 #include "walker/hang/findings.h"

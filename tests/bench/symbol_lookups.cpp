@@ -16,7 +16,7 @@
 
 #include "symbols/dwarf/dwarf_symbols.h"
 #include "symbols/native_symbols.h"
-#include "tests/support/symbolizer_oracle.h"
+#include "tests/oracles/symbolizer_oracle.h"
 
 namespace mixwalk::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "symbols/symboliser.h"
 #include "tests/bench/program.h"
 #include "tests/end_to_end/session.h"
-#include "walker/symbolise.h"
+#include "walker/naming/symbolise.h"
 
 namespace mixwalk::bench {
 namespace {

@@ -10,12 +10,12 @@
 
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
-#include "tests/support/win/fake_snapshots.h"
+#include "tests/builders/win/fake_snapshots.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/win/tick_clock.h"
-#include "walker/outside/win/minidump_memory.h"
-#include "walker/outside/win/minidump_writer.h"
+#include "walker/outside/writing/minidump_memory.h"
+#include "walker/outside/writing/minidump_writer.h"
 
 namespace mixwalk::bench {
 namespace {

@@ -19,12 +19,12 @@
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/wine.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
-#include "walker/outside/win/minidump_writer.h"
-#include "walker/outside/win/process_suspension.h"
+#include "walker/outside/writing/minidump_writer.h"
+#include "walker/target/suspension/process_suspension.h"
 
 namespace mixwalk {
 namespace {

@@ -8,8 +8,8 @@
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
-#include "walker/export/recording_filter.h"
 #include "walker/session/recording_collector.h"
+#include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
 namespace {

@@ -10,8 +10,8 @@
 #include "tests/end_to_end/session.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
-#include "walker/export/words.h"
-#include "walker/symbolise.h"
+#include "walker/naming/symbolise.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

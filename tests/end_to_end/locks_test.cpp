@@ -15,7 +15,7 @@
 #include "tests/end_to_end/hanging_program.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/wine.h"
-#include "walker/outside/monitors.h"
+#include "walker/locks/monitors.h"
 
 namespace mixwalk {
 namespace {

@@ -10,9 +10,9 @@
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
-#include "tests/support/win/bundle/test_output.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/scoped_environment.h"
+#include "tests/tools/bundle/test_output.h"
 
 namespace mixwalk {
 namespace {

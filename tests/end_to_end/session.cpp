@@ -7,7 +7,7 @@
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/export/text.h"
-#include "walker/symbolise.h"
+#include "walker/naming/symbolise.h"
 
 namespace mixwalk {
 

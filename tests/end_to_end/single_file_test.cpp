@@ -7,8 +7,8 @@
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
-#include "walker/export/recording_filter.h"
 #include "walker/model/runtime_images.h"
+#include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
 namespace {

@@ -15,7 +15,7 @@
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "tests/walker/outside/win/look_outside.h"
-#include "walker/export/words.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

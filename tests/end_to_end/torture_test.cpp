@@ -13,8 +13,8 @@
 #include "tests/support/win/scoped_environment.h"
 #include "tests/support/win/wine_dispatcher.h"
 #include "tests/walker/outside/win/look_outside.h"
-#include "walker/export/words.h"
 #include "walker/model/counters.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

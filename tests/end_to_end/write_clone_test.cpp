@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "tests/support/dump_builder.h"
-#include "tests/support/win/fake_snapshots.h"
-#include "tests/support/win/kept_ledger.h"
+#include "tests/builders/dump_builder.h"
+#include "tests/builders/win/fake_snapshots.h"
+#include "tests/builders/win/kept_ledger.h"
 #include "tests/support/win/suspend_counts.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump.h"

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/builders/win/kept_ledger.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
-#include "tests/support/win/kept_ledger.h"
 #include "tests/support/win/suspend_counts.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump.h"
@@ -21,11 +21,11 @@
 #include "unmanaged/win/thread_information.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
-#include "walker/outside/win/minidump_writer.h"
-#include "walker/outside/win/process_suspension.h"
-#include "walker/outside/win/suspension_ledger.h"
+#include "walker/outside/writing/minidump_writer.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/win_error.h"
+#include "walker/target/suspension/process_suspension.h"
+#include "walker/target/suspension/suspension_ledger.h"
 
 namespace mixwalk {
 namespace {

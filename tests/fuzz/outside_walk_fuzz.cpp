@@ -9,11 +9,11 @@
 
 #include "symbols/native_source.h"
 #include "symbols/symboliser.h"
-#include "walker/check_calls.h"
-#include "walker/outside/dump_target.h"
-#include "walker/outside/native_waits.h"
+#include "walker/locks/native_waits.h"
+#include "walker/naming/check_calls.h"
+#include "walker/naming/symbolise.h"
 #include "walker/outside/outside_walk.h"
-#include "walker/symbolise.h"
+#include "walker/target/dump_target.h"
 
 using namespace mixwalk;
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tests/support/unknown_outside_memory.h"
+#include "tests/builders/unknown_outside_memory.h"
 #include "unmanaged/step/table_unwind_step.h"
 
 namespace {

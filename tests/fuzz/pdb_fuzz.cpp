@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "symbols/pdb/pdb_symbols.h"
-#include "tests/support/image_builder.h"
+#include "tests/builders/image_builder.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace {

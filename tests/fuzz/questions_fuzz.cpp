@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "walker/outside/dac_name.h"
-#include "walker/outside/question_messages.h"
+#include "walker/clr/dac_name.h"
+#include "walker/clr/question_messages.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

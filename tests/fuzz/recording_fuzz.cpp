@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "tests/support/record_builder.h"
+#include "tests/builders/record_builder.h"
 #include "walker/export/dump_format.h"
 #include "walker/export/store_exporter.h"
 #include "walker/model/recording_builder.h"

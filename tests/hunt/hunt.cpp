@@ -10,7 +10,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/support/win/wine_dispatcher.h"
-#include "walker/export/words.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

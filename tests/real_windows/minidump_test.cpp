@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "tests/support/win/child_process.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/minidump/dump_memory.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump.h"
@@ -29,9 +29,9 @@
 #include "unmanaged/win/thread_information.h"
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/outside/win/minidump_writer.h"
-#include "walker/outside/win/process_suspension.h"
+#include "walker/outside/writing/minidump_writer.h"
 #include "walker/session/win/thread_list.h"
+#include "walker/target/suspension/process_suspension.h"
 
 namespace mixwalk {
 namespace {

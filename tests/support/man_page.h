@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "walker/cli/command_table.h"
+#include "walker/cli/options/command_table.h"
 
 namespace mixwalk {
 

@@ -5,7 +5,7 @@
 namespace mixwalk {
 
 // Returns the path of a file of the repository, such as "docs/json.md", in UTF-8. In the bundle of the tests for
-// Windows (tests/support/package --tests), this is the path of the copy beside the programs, and nothing else is read.
+// Windows (tests/tools/package --tests), this is the path of the copy beside the programs, and nothing else is read.
 std::string repository_file(const std::string& path);
 // Whether this program is part of that bundle.
 bool in_bundle();

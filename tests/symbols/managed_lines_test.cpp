@@ -6,9 +6,9 @@
 #include <map>
 
 #include "symbols/portable_pdb/assembly_mvid.h"
-#include "tests/support/assembly_builder.h"
-#include "tests/support/image_builder.h"
-#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
+#include "tests/builders/assembly_builder.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/portable_pdb_builder.h"
 
 namespace mixwalk {
 namespace {

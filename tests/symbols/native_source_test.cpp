@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/image_builder.h"
+#include "tests/builders/image_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "symbols/dwarf/dwarf_symbols.h"
-#include "tests/support/image_builder.h"
+#include "tests/builders/image_builder.h"
 #include "tests/symbols/dwarf/dwarf_builder.h"
 
 namespace mixwalk {

@@ -9,7 +9,7 @@
 
 #include "symbols/dwarf/dwarf_symbols.h"
 #include "symbols/pe_exports.h"
-#include "tests/support/binutils_oracle.h"
+#include "tests/oracles/binutils_oracle.h"
 
 namespace mixwalk {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "symbols/calls/call_checker.h"
-#include "tests/support/image_builder.h"
-#include "tests/support/recordings.h"
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/recordings.h"
+#include "tests/builders/snapshot_builder.h"
 #include "walker/session/protocol.h"
 #include "walker/store/recording_writer.h"
 

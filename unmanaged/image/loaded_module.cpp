@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/exports_name.h"
 #include "unmanaged/step/pdata.h"
 

@@ -1,13 +1,13 @@
-# The libraries of others: those of Debian and of tests/support/install, or on any system the folder MIXWALK_VENDORED,
-# which tests/support/vendor makes and checks (docs/developing.md). Either way these are set:
+# The libraries of others: those of Debian and of tests/tools/install, or on any system the folder MIXWALK_VENDORED,
+# which tests/tools/vendor makes and checks (docs/developing.md). Either way these are set:
 #   MIXWALK_HEADERS       the folder of CLI, boost, fmt, spdlog, nlohmann and protozero
 #   MIXWALK_GOOGLETEST, MIXWALK_CAPSTONE, MIXWALK_LIBDWARF    sources with a CMakeLists.txt
 #   MIXWALK_NODE_MODULES  the scripts of the HTML report
 # and there is the target mixwalk_zlib: an archive, since mixwalk.exe needs no DLL beside it.
-set(MIXWALK_VENDORED "" CACHE PATH "A folder of libraries that tests/support/vendor has made or checked")
+set(MIXWALK_VENDORED "" CACHE PATH "A folder of libraries that tests/tools/vendor has made or checked")
 
 if(MIXWALK_VENDORED)
-  set(lock ${CMAKE_SOURCE_DIR}/tests/support/libraries.lock)
+  set(lock ${CMAKE_SOURCE_DIR}/tests/tools/libraries.lock)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${lock})
   file(READ ${lock} wanted)
   set(checked "")
@@ -15,8 +15,8 @@ if(MIXWALK_VENDORED)
     file(READ ${MIXWALK_VENDORED}/.checked checked)
   endif()
   if(NOT checked STREQUAL wanted)
-    message(FATAL_ERROR "${MIXWALK_VENDORED} has not the libraries of tests/support/libraries.lock, or was not checked: "
-                        "python3 tests/support/vendor check ${MIXWALK_VENDORED}")
+    message(FATAL_ERROR "${MIXWALK_VENDORED} has not the libraries of tests/tools/libraries.lock, or was not checked: "
+                        "python3 tests/tools/vendor check ${MIXWALK_VENDORED}")
   endif()
   set(MIXWALK_HEADERS ${MIXWALK_VENDORED}/include)
   set(MIXWALK_GOOGLETEST ${MIXWALK_VENDORED}/googletest)
@@ -28,7 +28,7 @@ if(MIXWALK_VENDORED)
   target_include_directories(mixwalk_zlib SYSTEM PUBLIC ${MIXWALK_VENDORED}/zlib)
   target_compile_options(mixwalk_zlib PRIVATE -w)  # its warnings are not ours to mend
 elseif(CMAKE_HOST_UNIX)
-  include(${CMAKE_SOURCE_DIR}/tests/support/debian.cmake)
+  include(${CMAKE_SOURCE_DIR}/tests/tools/debian.cmake)
 else()
   message(FATAL_ERROR "MIXWALK_VENDORED must name the folder of the libraries (docs/developing.md, \"On Windows\")")
 endif()

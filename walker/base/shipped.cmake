@@ -12,11 +12,11 @@ endif()
 set(MIXWALK_SMALL_OPTIONS -Os)
 
 # mixwalk_ships(TARGET FILE TYPE DESCRIPTION): how such an image is linked, and what it says of itself. TYPE: of
-# VERSIONINFO. The link map, from which tests/support/package knows what is in the image, goes to walker/FILE.map of the
+# VERSIONINFO. The link map, from which tests/tools/package knows what is in the image, goes to walker/FILE.map of the
 # build folder.
 function(mixwalk_ships target mixwalk_file_name mixwalk_file_type mixwalk_file_description)
   # The build id is a checksum of the image: it leads to the debug data, which is packaged apart.
-  target_link_options(${target} PRIVATE -Wl,-Map,${CMAKE_CURRENT_BINARY_DIR}/${mixwalk_file_name}.map -Wl,--build-id=sha1)
+  target_link_options(${target} PRIVATE -Wl,-Map,${CMAKE_BINARY_DIR}/walker/${mixwalk_file_name}.map -Wl,--build-id=sha1)
   if(WIN32)
     # No time stamp, which is that of the linking. The linker's defaults depend on how it was built, so what Windows may
     # do with the image is said here.

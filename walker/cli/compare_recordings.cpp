@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "walker/base/printable.h"
-#include "walker/cli/report.h"
-#include "walker/cli/write_output.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/export/difference_text.h"
-#include "walker/export/recording_difference.h"
-#include "walker/export/recording_filter.h"
 #include "walker/report/html_exporter.h"
+#include "walker/shown/recording_difference.h"
+#include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
 namespace {

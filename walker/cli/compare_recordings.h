@@ -3,7 +3,7 @@
 #include <string>
 
 #include "walker/base/partial_file.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
 #include "walker/model/recording.h"
 
 namespace mixwalk {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "walker/base/exit_code.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
 
 namespace mixwalk {
 

@@ -10,15 +10,15 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
-#include "walker/check_calls.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/report.h"
-#include "walker/cli/write_dump.h"
-#include "walker/cli/write_output.h"
-#include "walker/outside/dump_target.h"
-#include "walker/outside/native_waits.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/write_dump.h"
+#include "walker/cli/output/write_output.h"
+#include "walker/locks/native_waits.h"
+#include "walker/naming/check_calls.h"
+#include "walker/naming/symbolise.h"
 #include "walker/outside/target_snapshot.h"
-#include "walker/symbolise.h"
+#include "walker/target/dump_target.h"
 
 namespace mixwalk {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "symbols/image_files.h"
 #include "walker/base/failure.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
+#include "walker/clr/clr_questions.h"
 #include "walker/model/snapshot.h"
-#include "walker/outside/clr_questions.h"
-#include "walker/outside/target.h"
+#include "walker/target/target.h"
 
 namespace mixwalk {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "walker/base/failure.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {

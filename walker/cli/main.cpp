@@ -12,12 +12,12 @@
 #include "walker/cli/convert.h"
 #include "walker/cli/dump_file.h"
 #include "walker/cli/hang.h"
-#include "walker/cli/options.h"
-#include "walker/cli/report.h"
+#include "walker/cli/options/options.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/symbolise.h"
-#include "walker/cli/write_output.h"
-#include "walker/outside/disk_images.h"
+#include "walker/target/disk_images.h"
 
 namespace mixwalk {
 namespace {

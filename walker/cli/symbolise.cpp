@@ -15,12 +15,12 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/report.h"
-#include "walker/cli/write_output.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/write_output.h"
+#include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/record_sequence.h"
 #include "walker/store/recording_writer.h"
-#include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "walker/base/printable.h"
 #include "walker/export/buffered_sink.h"
-#include "walker/export/recorded_stacks.h"
+#include "walker/shown/recorded_stacks.h"
 
 namespace mixwalk {
 namespace {

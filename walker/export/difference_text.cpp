@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "walker/base/printable.h"
-#include "walker/export/recording_difference.h"
-#include "walker/export/utc_text.h"
-#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
+#include "walker/shown/recording_difference.h"
+#include "walker/shown/utc_text.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "symbols/demangle/managed_name.h"
-#include "walker/export/frame_label.h"
 #include "walker/export/json_writer.h"
-#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
+#include "walker/shown/frame_label.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

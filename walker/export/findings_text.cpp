@@ -11,11 +11,11 @@
 #include "symbols/demangle/demangle.h"
 #include "unmanaged/image/debug_directory.h"
 #include "walker/base/printable.h"
-#include "walker/export/frame_label.h"
-#include "walker/export/utc_text.h"
-#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
+#include "walker/shown/frame_label.h"
+#include "walker/shown/utc_text.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

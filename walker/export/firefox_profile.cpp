@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "walker/export/firefox_tables.h"
-#include "walker/export/image_id.h"
 #include "walker/export/json_writer.h"
-#include "walker/export/recorded_stacks.h"
-#include "walker/export/words.h"
+#include "walker/shown/image_id.h"
+#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

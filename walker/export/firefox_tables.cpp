@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "walker/base/utf8.h"
 #include "walker/model/runtime_images.h"
 

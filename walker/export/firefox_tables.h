@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
+#include "walker/shown/recorded_stacks.h"
 
 namespace mixwalk {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "walker/export/frame_label.h"
-#include "walker/export/frame_selection.h"
-#include "walker/export/image_id.h"
-#include "walker/export/words.h"
 #include "walker/model/counters.h"
+#include "walker/shown/frame_label.h"
+#include "walker/shown/frame_selection.h"
+#include "walker/shown/image_id.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "walker/export/json.h"
-#include "walker/export/words.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "walker/base/message_builder.h"
-#include "walker/export/clamped.h"
 #include "walker/export/gzip_sink.h"
-#include "walker/export/image_id.h"
-#include "walker/export/locations.h"
-#include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
-#include "walker/export/words.h"
+#include "walker/shown/clamped.h"
+#include "walker/shown/image_id.h"
+#include "walker/shown/locations.h"
+#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "walker/export/json_writer.h"
-#include "walker/export/recorded_stacks.h"
-#include "walker/export/words.h"
+#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

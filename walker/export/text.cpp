@@ -11,13 +11,13 @@
 #include "symbols/demangle/demangle.h"
 #include "unmanaged/image/debug_directory.h"
 #include "walker/base/printable.h"
-#include "walker/export/frame_label.h"
-#include "walker/export/frame_selection.h"
-#include "walker/export/runtime_frames.h"
-#include "walker/export/utc_text.h"
-#include "walker/export/words.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/thread_locks.h"
+#include "walker/shown/frame_label.h"
+#include "walker/shown/frame_selection.h"
+#include "walker/shown/runtime_frames.h"
+#include "walker/shown/utc_text.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

@@ -7,7 +7,7 @@
 #include "symbols/clr_stub.h"
 #include "symbols/demangle/demangle.h"
 #include "symbols/demangle/managed_name.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "walker/model/runtime_images.h"
 
 namespace mixwalk {

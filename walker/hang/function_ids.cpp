@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 namespace {

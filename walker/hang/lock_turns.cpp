@@ -30,7 +30,7 @@ WaitedFor waited_for(const Snapshot& dump) {
 }
 
 // Whether the dump shows all monitors. For these runtimes it is known how a thread waits for a monitor
-// (walker/outside/monitors.cpp), so no waiter is overlooked.
+// (walker/locks/monitors.cpp), so no waiter is overlooked.
 bool has_all_monitors(const Snapshot& dump) {
   return dump.locks_missing.empty() && dump.runtime.name == ".NET" && dump.runtime.major >= 8 &&
          dump.runtime.major <= 10;

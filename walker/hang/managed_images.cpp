@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "walker/hang/wait_rules.h"
 #include "walker/hang/waits.h"
 

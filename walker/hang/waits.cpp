@@ -5,7 +5,7 @@
 
 #include "symbols/clr_stub.h"
 #include "symbols/demangle/managed_name.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "walker/hang/wait_rules.h"
 
 namespace mixwalk {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 namespace {

@@ -5,7 +5,7 @@
 #include <exception>
 #include <random>
 
-#include "walker/export/recording_filter.h"
+#include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
 namespace {

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/exports_name.h"
-#include "walker/guessing_step.h"
-#include "walker/merge.h"
-#include "walker/outside/target_modules.h"
+#include "walker/merge/guessing_step.h"
+#include "walker/merge/merge.h"
+#include "walker/merge/runtime_code.h"
+#include "walker/merge/stub_callees.h"
 #include "walker/outside/target_step.h"
-#include "walker/runtime_code.h"
-#include "walker/stub_callees.h"
+#include "walker/target/target_modules.h"
 
 namespace mixwalk {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <functional>
 
-#include "walker/managed_code.h"
+#include "walker/clr/jitted_step.h"
+#include "walker/merge/managed_code.h"
 #include "walker/model/snapshot.h"
-#include "walker/outside/jitted_step.h"
-#include "walker/outside/target.h"
+#include "walker/target/target.h"
 
 namespace mixwalk {
 

@@ -2,9 +2,9 @@
 
 #include <unordered_map>
 
-#include "walker/outside/clr_jitted_step.h"
-#include "walker/outside/questioned_code.h"
-#include "walker/outside/target_locks.h"
+#include "walker/clr/clr_jitted_step.h"
+#include "walker/clr/questioned_code.h"
+#include "walker/locks/target_locks.h"
 
 namespace mixwalk {
 namespace {

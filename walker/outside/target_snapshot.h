@@ -2,10 +2,10 @@
 
 #include <string>
 
+#include "walker/clr/clr_questions.h"
 #include "walker/model/snapshot.h"
-#include "walker/outside/clr_questions.h"
 #include "walker/outside/outside_walk.h"
-#include "walker/outside/target.h"
+#include "walker/target/target.h"
 
 namespace mixwalk {
 

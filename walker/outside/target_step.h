@@ -3,8 +3,8 @@
 #include "unmanaged/step/dispatchers.h"
 #include "unmanaged/step/leaf_step.h"
 #include "unmanaged/step/table_unwind_step.h"
-#include "walker/outside/hidden_images.h"
-#include "walker/outside/jitted_step.h"
+#include "walker/clr/jitted_step.h"
+#include "walker/target/hidden_images.h"
 
 namespace mixwalk {
 

@@ -4,7 +4,7 @@
 #include "symbols/win/clr_metadata_source.h"
 #include "symbols/win/clr_stub_targets.h"
 #include "symbols/win/profiling_api.h"
-#include "walker/merge.h"
+#include "walker/merge/merge.h"
 #include "walker/profiler/unload_gate.h"
 
 namespace mixwalk {

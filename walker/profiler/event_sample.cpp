@@ -8,10 +8,10 @@
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
-#include "walker/merge.h"
+#include "walker/merge/merge.h"
+#include "walker/merge/stub_callees.h"
 #include "walker/profiler/clr_managed_code.h"
 #include "walker/profiler/sample_buffers.h"
-#include "walker/stub_callees.h"
 
 namespace mixwalk {
 namespace {

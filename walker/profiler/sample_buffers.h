@@ -4,7 +4,7 @@
 #include <span>
 
 #include "unmanaged/step/native_run.h"
-#include "walker/merge.h"
+#include "walker/merge/merge.h"
 #include "walker/profiler/pages.h"
 #include "walker/suspended/raw_sample.h"
 

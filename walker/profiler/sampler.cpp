@@ -10,8 +10,8 @@
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
-#include "walker/runtime_code.h"
-#include "walker/stub_callees.h"
+#include "walker/merge/runtime_code.h"
+#include "walker/merge/stub_callees.h"
 #include "walker/suspended/capture.h"
 
 namespace mixwalk {

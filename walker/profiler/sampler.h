@@ -13,7 +13,7 @@
 #include "unmanaged/image/module_table.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/win/live_memory.h"
-#include "walker/merge.h"
+#include "walker/merge/merge.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/circuit_breaker.h"
 #include "walker/profiler/clr_interfaces.h"

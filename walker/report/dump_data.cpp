@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "walker/export/recording_filter.h"
-#include "walker/export/runtime_frames.h"
-#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/recording_builder.h"
+#include "walker/shown/recording_filter.h"
+#include "walker/shown/runtime_frames.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

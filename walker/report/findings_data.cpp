@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

@@ -1,12 +1,12 @@
 #include "walker/report/html_exporter.h"
 
 #include "walker/export/dump_format.h"
-#include "walker/export/words.h"
 #include "walker/model/series.h"
 #include "walker/report/dump_data.h"
 #include "walker/report/findings_data.h"
 #include "walker/report/html_page.h"
 #include "walker/report/recording_data.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

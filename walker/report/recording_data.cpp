@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "walker/export/words.h"
 #include "walker/report/time_strips.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "unmanaged/image/debug_directory.h"
-#include "walker/export/frame_label.h"
-#include "walker/export/words.h"
+#include "walker/shown/frame_label.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

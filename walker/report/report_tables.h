@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "walker/export/json_writer.h"
-#include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
+#include "walker/shown/recorded_stacks.h"
 
 namespace mixwalk {
 

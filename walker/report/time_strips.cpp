@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "walker/export/recorded_stacks.h"
-#include "walker/export/words.h"
+#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {

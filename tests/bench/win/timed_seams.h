@@ -3,7 +3,7 @@
 #include "tests/bench/win/cycles.h"
 #include "unmanaged/step/memory_reader.h"
 #include "unmanaged/step/unwind_step.h"
-#include "walker/merge.h"
+#include "walker/merge/merge.h"
 #include "walker/suspended/managed_walk.h"
 #include "walker/suspended/probe.h"
 #include "walker/suspended/thread_control.h"

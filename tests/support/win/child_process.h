@@ -80,9 +80,9 @@ ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE
 // nothing else: a program under test that needs no file of its own.
 //
 // Folklore: GoogleTest's death tests start the test program by its path in the system's code page, which lacks letters
-// of other languages. Real case: in the folder "try tests ü試" of tests/support/try-tests, guarded_test ended with code
+// of other languages. Real case: in the folder "try tests ü試" of tests/tools/try-tests, guarded_test ended with code
 // 3. Remedy: a case that must end its program is disabled, and its test starts it by this command line. Test:
-// `tests/support/try-tests guarded`.
+// `tests/tools/try-tests guarded`.
 std::vector<std::string> disabled_case(const std::string& name);
 // Return the path of a file beside mixwalk.exe of this build, of mixwalk.exe itself, and of a program of fixtures/.
 std::string beside(const std::string& name);
@@ -93,7 +93,7 @@ std::vector<std::uint32_t> children_of(DWORD process_id);
 // Returns how much of a test is run: the value of the environment variable, but at least `least`; without the variable,
 // `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
-// Whether tests/support/stall runs this test. Then threads and processes stand still for seconds, and there may be few
+// Whether tests/tools/stall runs this test. Then threads and processes stand still for seconds, and there may be few
 // samples.
 bool is_stalled();
 // Returns a file name in a folder for this test run's own files, in UTF-8.

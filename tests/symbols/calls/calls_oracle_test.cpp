@@ -9,7 +9,7 @@
 #include <random>
 
 #include "symbols/calls/call_checker.h"
-#include "tests/support/binutils_oracle.h"
+#include "tests/oracles/binutils_oracle.h"
 #include "tests/support/command_lines.h"
 #include "unmanaged/image/imports.h"
 #include "unmanaged/step/call_site.h"

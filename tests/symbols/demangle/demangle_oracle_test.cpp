@@ -7,8 +7,8 @@
 #include <regex>
 
 #include "symbols/demangle/demangle.h"
-#include "tests/support/binutils_oracle.h"
-#include "tests/support/symbolizer_oracle.h"
+#include "tests/oracles/binutils_oracle.h"
+#include "tests/oracles/symbolizer_oracle.h"
 
 namespace mixwalk {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/support/debug_image_builder.h"
+#include "tests/builders/debug_image_builder.h"
 
 namespace mixwalk::test {
 

@@ -9,8 +9,8 @@
 
 #include "symbols/dwarf/dwarf_symbols.h"
 #include "symbols/native_symbols.h"
-#include "tests/support/binutils_oracle.h"
-#include "tests/support/symbolizer_oracle.h"
+#include "tests/oracles/binutils_oracle.h"
+#include "tests/oracles/symbolizer_oracle.h"
 
 namespace mixwalk {
 namespace {

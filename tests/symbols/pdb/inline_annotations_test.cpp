@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/byte_writer.h"
+#include "tests/builders/byte_writer.h"
 
 namespace mixwalk {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/pdb_builder.h"
+#include "tests/builders/pdb_builder.h"
 
 namespace mixwalk {
 namespace {

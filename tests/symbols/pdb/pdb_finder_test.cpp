@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "tests/support/image_builder.h"
-#include "tests/support/pdb_samples.h"
-#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/pdb_samples.h"
+#include "tests/builders/portable_pdb_builder.h"
 
 namespace mixwalk {
 namespace {

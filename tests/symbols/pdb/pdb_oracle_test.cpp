@@ -21,7 +21,7 @@
 #include <sstream>
 
 #include "symbols/pdb/pdb_symbols.h"
-#include "tests/support/symbolizer_oracle.h"
+#include "tests/oracles/symbolizer_oracle.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace mixwalk {

@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "tests/support/image_builder.h"
-#include "tests/support/pdb_samples.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/pdb_samples.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace mixwalk {

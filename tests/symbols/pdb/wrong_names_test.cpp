@@ -11,7 +11,7 @@
 
 #include "symbols/pdb/pdb_symbols.h"
 #include "symbols/pe_exports.h"
-#include "tests/support/symbolizer_oracle.h"
+#include "tests/oracles/symbolizer_oracle.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace mixwalk {
@@ -87,7 +87,7 @@ void expect_no_wrong_names(const std::string& path, std::size_t each) {
             << " held against llvm-symbolizer\n";
 }
 
-// A DLL by another author that was published with its PDB (tests/support/install fetches it).
+// A DLL by another author that was published with its PDB (tests/tools/install fetches it).
 TEST(PdbWrongNamesTest, PublishedDll) { expect_no_wrong_names(MIXWALK_NUGET "/libHarfBuzzSharp.dll", kEachOfOracle); }
 
 // MIXWALK_PDB_IMAGE is another image, with its PDB beside it.

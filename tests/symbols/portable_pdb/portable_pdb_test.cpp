@@ -5,8 +5,8 @@
 
 #include "symbols/portable_pdb/embedded_pdb.h"
 #include "symbols/portable_pdb/sequence_points.h"
-#include "tests/support/image_builder.h"
-#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/portable_pdb_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/debug_image_builder.h"
+#include "tests/builders/debug_image_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "tests/support/image_builder.h"
+#include "tests/builders/image_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/image_builder.h"
+#include "tests/builders/image_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "tests/support/byte_writer.h"
-#include "tests/support/image_builder.h"
+#include "tests/builders/byte_writer.h"
+#include "tests/builders/image_builder.h"
 
 namespace mixwalk {
 namespace {

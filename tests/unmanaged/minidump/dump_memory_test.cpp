@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tests/support/dump_builder.h"
+#include "tests/builders/dump_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/support/dump_builder.h"
+#include "tests/builders/dump_builder.h"
 #include "unmanaged/minidump/dump_memory.h"
 
 namespace mixwalk {

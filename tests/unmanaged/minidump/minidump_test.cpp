@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tests/support/dump_builder.h"
+#include "tests/builders/dump_builder.h"
 
 namespace mixwalk {
 namespace {

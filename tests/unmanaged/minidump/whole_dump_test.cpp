@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/support/dump_builder.h"
+#include "tests/builders/dump_builder.h"
 
 namespace mixwalk {
 namespace {

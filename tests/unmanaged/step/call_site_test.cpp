@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "tests/support/code_builder.h"
+#include "tests/builders/code_builder.h"
 
 namespace mixwalk {
 namespace {

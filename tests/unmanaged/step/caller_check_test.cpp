@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "tests/support/code_builder.h"
-#include "tests/support/unknown_outside_memory.h"
+#include "tests/builders/code_builder.h"
+#include "tests/builders/unknown_outside_memory.h"
 
 namespace mixwalk {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/code_builder.h"
+#include "tests/builders/code_builder.h"
 #include "unmanaged/step/table_unwind_step.h"
 
 namespace mixwalk {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tests/support/code_builder.h"
-#include "tests/support/unknown_outside_memory.h"
+#include "tests/builders/code_builder.h"
+#include "tests/builders/unknown_outside_memory.h"
 #include "unmanaged/step/table_unwind_step.h"
 
 namespace mixwalk {

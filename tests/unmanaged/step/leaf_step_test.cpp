@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "tests/support/code_builder.h"
+#include "tests/builders/code_builder.h"
 
 namespace mixwalk {
 namespace {

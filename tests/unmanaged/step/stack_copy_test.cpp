@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "tests/support/own_memory.h"
+#include "tests/builders/own_memory.h"
 
 namespace mixwalk {
 namespace {

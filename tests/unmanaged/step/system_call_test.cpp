@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/code_builder.h"
+#include "tests/builders/code_builder.h"
 
 namespace mixwalk {
 namespace {

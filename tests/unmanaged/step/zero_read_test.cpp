@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/support/code_builder.h"
-#include "tests/support/own_memory.h"
+#include "tests/builders/code_builder.h"
+#include "tests/builders/own_memory.h"
 
 namespace mixwalk {
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/support/dump_samples.h"
+#include "tests/builders/dump_samples.h"
 #include "walker/cli/dump_file.h"
-#include "walker/cli/formats.h"
-#include "walker/outside/disk_images.h"
+#include "walker/cli/options/formats.h"
+#include "walker/target/disk_images.h"
 
 namespace mixwalk {
 namespace {

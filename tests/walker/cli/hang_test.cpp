@@ -7,10 +7,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/hang_samples.h"
+#include "tests/builders/report_samples.h"
 #include "tests/support/golden.h"
-#include "tests/support/hang_samples.h"
 #include "tests/support/remove_tree.h"
-#include "tests/support/report_samples.h"
 #include "walker/base/byte_sink.h"
 #include "walker/export/json.h"
 #include "walker/export/store_exporter.h"

@@ -8,17 +8,17 @@
 #include <map>
 
 #include "symbols/native_source.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/pdb_samples.h"
+#include "tests/builders/portable_pdb_builder.h"
 #include "tests/support/golden.h"
-#include "tests/support/image_builder.h"
-#include "tests/support/pdb_samples.h"
 #include "tests/support/remove_tree.h"
-#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 #include "walker/export/collapsed.h"
 #include "walker/model/series.h"
+#include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/recording_reader.h"
 #include "walker/store/recording_writer.h"
-#include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/recordings.h"
 #include "tests/support/full_sink.h"
-#include "tests/support/recordings.h"
 
 namespace mixwalk {
 namespace {

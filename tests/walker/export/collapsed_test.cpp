@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/recordings.h"
 #include "tests/support/full_sink.h"
-#include "tests/support/recordings.h"
 
 namespace mixwalk {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/recordings.h"
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/recordings.h"
+#include "tests/builders/snapshot_builder.h"
 #include "walker/export/text.h"
 #include "walker/model/recording_builder.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/snapshot_builder.h"
 #include "walker/export/json.h"
 #include "walker/export/text.h"
 

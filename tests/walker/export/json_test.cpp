@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
-#include "tests/support/snapshot_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "tests/builders/recordings.h"
 #include "tests/support/full_sink.h"
-#include "tests/support/recordings.h"
 #include "walker/model/reached_rate.h"
 
 namespace mixwalk {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/recordings.h"
 #include "tests/support/full_sink.h"
-#include "tests/support/recordings.h"
 
 namespace mixwalk {
 namespace {

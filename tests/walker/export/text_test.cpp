@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
-#include "tests/support/snapshot_builder.h"
 #include "walker/suspended/refusal.h"
 
 namespace mixwalk {

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/hang_builder.h"
+#include "tests/builders/hang_samples.h"
 #include "tests/support/golden.h"
-#include "tests/support/hang_builder.h"
-#include "tests/support/hang_samples.h"
 #include "walker/export/findings_json.h"
 #include "walker/export/findings_text.h"
 

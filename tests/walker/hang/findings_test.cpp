@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "tests/support/hang_builder.h"
-#include "tests/support/hang_samples.h"
+#include "tests/builders/hang_builder.h"
+#include "tests/builders/hang_samples.h"
 
 namespace mixwalk {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/hang_samples.h"
+#include "tests/builders/hang_samples.h"
 #include "walker/base/byte_sink.h"
 #include "walker/export/findings_json.h"
 #include "walker/export/findings_text.h"

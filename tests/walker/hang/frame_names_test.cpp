@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tests/support/hang_builder.h"
+#include "tests/builders/hang_builder.h"
 #include "walker/hang/wait.h"
 
 namespace mixwalk {

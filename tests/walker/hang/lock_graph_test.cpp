@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/hang_builder.h"
+#include "tests/builders/hang_builder.h"
 
 namespace mixwalk {
 namespace {

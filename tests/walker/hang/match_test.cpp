@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/support/hang_builder.h"
+#include "tests/builders/hang_builder.h"
 #include "walker/hang/function_ids.h"
 
 namespace mixwalk {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/hang_builder.h"
+#include "tests/builders/hang_builder.h"
 #include "walker/hang/wait_rules.h"
 
 namespace mixwalk {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/recordings.h"
+#include "tests/builders/recordings.h"
 #include "walker/model/recording_slice.h"
 
 namespace mixwalk {

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/snapshot_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/recordings.h"
+#include "tests/builders/recordings.h"
 
 namespace mixwalk {
 namespace {

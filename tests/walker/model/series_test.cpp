@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/snapshot_builder.h"
 #include "walker/model/recording_builder.h"
 
 namespace mixwalk {

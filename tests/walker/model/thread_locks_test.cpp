@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/snapshot_builder.h"
 
 namespace mixwalk {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "tests/support/recordings.h"
+#include "tests/builders/recordings.h"
 #include "tests/support/remove_tree.h"
 
 namespace mixwalk {

@@ -189,7 +189,7 @@ async function by_ipv6() {
   it.close();
 }
 
-const kLargeSamples = 1_000_000;  // tests/support/recordings.h
+const kLargeSamples = 1_000_000;  // tests/builders/recordings.h
 
 // A recording has 15 MB of OTLP, which must arrive in several requests, in order, none of them large.
 async function in_parts() {

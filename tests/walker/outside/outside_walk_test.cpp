@@ -5,11 +5,11 @@
 
 #include <cstdio>
 
-#include "tests/support/dump_samples.h"
-#include "tests/support/image_builder.h"
-#include "tests/walker/outside/fake_files.h"
-#include "walker/export/words.h"
-#include "walker/outside/dump_target.h"
+#include "tests/builders/dump_samples.h"
+#include "tests/builders/image_builder.h"
+#include "tests/walker/target/fake_files.h"
+#include "walker/shown/words.h"
+#include "walker/target/dump_target.h"
 
 namespace mixwalk {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/recordings.h"
+#include "tests/builders/report_samples.h"
+#include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
-#include "tests/support/recordings.h"
-#include "tests/support/report_samples.h"
-#include "tests/support/snapshot_builder.h"
 #include "walker/base/utf8.h"
 #include "walker/hang/finding_words.h"
 #include "walker/model/recording_builder.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/paged_memory.h"
+#include "tests/builders/paged_memory.h"
 
 namespace mixwalk {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/snapshot_builder.h"
 
 namespace mixwalk {
 namespace {

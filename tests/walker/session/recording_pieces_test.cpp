@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "tests/builders/snapshot_builder.h"
 #include "tests/support/full_sink.h"
-#include "tests/support/snapshot_builder.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {

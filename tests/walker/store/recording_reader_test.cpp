@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "tests/builders/record_builder.h"
 #include "tests/support/golden.h"
-#include "tests/support/record_builder.h"
 #include "tests/walker/store/wall_recording.h"
 #include "walker/export/store_exporter.h"
-#include "walker/export/words.h"
+#include "walker/shown/words.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_writer.h"
 

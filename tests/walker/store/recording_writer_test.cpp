@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/recordings.h"
+#include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
-#include "tests/support/recordings.h"
-#include "tests/support/snapshot_builder.h"
 #include "tests/walker/store/wall_recording.h"
 #include "walker/export/store_exporter.h"
 #include "walker/model/recording_builder.h"

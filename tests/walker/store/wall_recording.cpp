@@ -1,6 +1,6 @@
 #include "tests/walker/store/wall_recording.h"
 
-#include "tests/support/snapshot_builder.h"
+#include "tests/builders/snapshot_builder.h"
 #include "walker/model/recording_builder.h"
 
 namespace mixwalk {

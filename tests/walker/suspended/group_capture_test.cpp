@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/own_memory.h"
+#include "tests/builders/own_memory.h"
 
 namespace mixwalk {
 namespace {

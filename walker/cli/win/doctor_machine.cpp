@@ -9,12 +9,12 @@
 #include <cwchar>
 
 #include "symbols/symbol_path.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/win/loader_list.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/version.h"
-#include "walker/outside/win/dac_finder.h"
+#include "walker/clr/win/dac_finder.h"
 #include "walker/session/win/environment.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/token.h"

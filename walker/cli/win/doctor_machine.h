@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "walker/cli/doctor_report.h"
+#include "walker/cli/output/doctor_report.h"
 
 namespace mixwalk {
 

@@ -6,21 +6,21 @@
 #include <iterator>
 
 #include "symbols/symbol_path.h"
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
-#include "walker/cli/doctor_mitigations.h"
 #include "walker/cli/local_symbols.h"
+#include "walker/cli/output/doctor_mitigations.h"
 #include "walker/cli/win/visit.h"
-#include "walker/export/words.h"
+#include "walker/clr/win/target_clr.h"
 #include "walker/model/duration_histogram.h"
-#include "walker/outside/win/live_target.h"
-#include "walker/outside/win/target_clr.h"
+#include "walker/naming/symbolise.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/processes.h"
-#include "walker/symbolise.h"
+#include "walker/shown/words.h"
+#include "walker/target/win/live_target.h"
 
 namespace mixwalk {
 namespace {

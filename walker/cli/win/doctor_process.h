@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "walker/cli/doctor_report.h"
+#include "walker/cli/output/doctor_report.h"
 
 namespace mixwalk {
 

@@ -8,18 +8,18 @@
 
 #include "unmanaged/win/module_path.h"
 #include "walker/cli/symbol_path_variable.h"
-#include "walker/outside/native_waits.h"
+#include "walker/clr/win/target_clr.h"
+#include "walker/clr/win/worker_questions.h"
+#include "walker/locks/native_waits.h"
+#include "walker/locks/target_locks.h"
+#include "walker/locks/threading_locks.h"
+#include "walker/locks/wait_chain.h"
+#include "walker/locks/win/wait_chains.h"
 #include "walker/outside/outside_walk.h"
-#include "walker/outside/target_locks.h"
 #include "walker/outside/target_snapshot.h"
-#include "walker/outside/threading_locks.h"
-#include "walker/outside/wait_chain.h"
-#include "walker/outside/win/live_target.h"
-#include "walker/outside/win/suspension_watcher.h"
-#include "walker/outside/win/target_clr.h"
-#include "walker/outside/win/wait_chains.h"
-#include "walker/outside/win/worker_questions.h"
 #include "walker/session/win/processes.h"
+#include "walker/target/suspension/suspension_watcher.h"
+#include "walker/target/win/live_target.h"
 
 namespace mixwalk {
 

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "walker/base/failure.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
+#include "walker/clr/win/target_clr.h"
 #include "walker/model/snapshot.h"
-#include "walker/outside/win/live_target.h"
-#include "walker/outside/win/target_clr.h"
+#include "walker/target/win/live_target.h"
 
 namespace mixwalk {
 

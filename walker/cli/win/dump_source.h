@@ -5,7 +5,7 @@
 
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
 #include "walker/model/snapshot.h"
 #include "walker/session/win/target_session.h"
 

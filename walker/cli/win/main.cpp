@@ -11,14 +11,14 @@
 
 #include "unmanaged/win/utf8.h"
 #include "walker/cli/convert.h"
-#include "walker/cli/options.h"
-#include "walker/cli/report.h"
+#include "walker/cli/options/options.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/cli/symbolise.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
-#include "walker/cli/write_output.h"
-#include "walker/outside/win/clr_worker.h"
-#include "walker/outside/win/suspension_watcher.h"
+#include "walker/clr/win/clr_worker.h"
+#include "walker/target/suspension/suspension_watcher.h"
 
 namespace mixwalk {
 

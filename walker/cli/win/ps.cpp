@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "walker/base/printable.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
-#include "walker/cli/write_output.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/processes.h"

@@ -8,19 +8,19 @@
 
 #include "walker/base/version.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/otlp_session.h"
-#include "walker/cli/record_summary.h"
-#include "walker/cli/report.h"
+#include "walker/cli/output/otlp_session.h"
+#include "walker/cli/output/record_summary.h"
+#include "walker/cli/output/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/ctrl_c.h"
 #include "walker/cli/win/log_missing.h"
 #include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
+#include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/patched_calls_of.h"
-#include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {

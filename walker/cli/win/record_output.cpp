@@ -10,12 +10,12 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/version.h"
-#include "walker/cli/default_output.h"
-#include "walker/cli/piece_path.h"
-#include "walker/cli/report.h"
-#include "walker/cli/write_output.h"
-#include "walker/export/recording_filter.h"
+#include "walker/cli/options/default_output.h"
+#include "walker/cli/output/piece_path.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/session/win/processes.h"
+#include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
 

@@ -6,7 +6,7 @@
 
 #include "walker/base/failure.h"
 #include "walker/base/partial_file.h"
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
 #include "walker/cli/win/growing_file.h"
 #include "walker/session/recording_pieces.h"
 

@@ -7,12 +7,12 @@
 
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/unique_handle.h"
-#include "walker/outside/win/suspension_watcher.h"
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
+#include "walker/target/suspension/suspension_watcher.h"
 
 namespace mixwalk {
 namespace {

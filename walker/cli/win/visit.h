@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "walker/cli/options.h"
+#include "walker/cli/options/options.h"
 #include "walker/session/win/target_session.h"
 
 namespace mixwalk {

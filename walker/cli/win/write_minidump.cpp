@@ -12,16 +12,16 @@
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/partial_file.h"
-#include "walker/cli/report.h"
-#include "walker/cli/stood_for.h"
+#include "walker/cli/output/report.h"
+#include "walker/cli/output/stood_for.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/dump_outside.h"
-#include "walker/cli/write_output.h"
-#include "walker/outside/win/minidump_memory.h"
-#include "walker/outside/win/minidump_writer.h"
-#include "walker/outside/win/readable_process.h"
+#include "walker/outside/writing/minidump_memory.h"
+#include "walker/outside/writing/minidump_writer.h"
 #include "walker/session/win/processes.h"
+#include "walker/target/win/readable_process.h"
 
 namespace mixwalk {
 namespace {

@@ -3,7 +3,7 @@
 #include <windows.h>
 #include <winternl.h>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
 #include "unmanaged/win/loader_list.h"

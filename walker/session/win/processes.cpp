@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/process_machine.h"

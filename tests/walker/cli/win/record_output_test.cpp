@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "tests/support/recordings.h"
+#include "tests/builders/recordings.h"
 #include "tests/support/full_sink.h"
 #include "tests/support/remove_tree.h"
 #include "walker/store/recording_reader.h"

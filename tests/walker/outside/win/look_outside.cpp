@@ -6,14 +6,14 @@
 
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/outside/clr_jitted_step.h"
-#include "walker/outside/dac_search.h"
-#include "walker/outside/dump_target.h"
+#include "walker/clr/clr_jitted_step.h"
+#include "walker/clr/dac_search.h"
+#include "walker/clr/questioned_code.h"
+#include "walker/clr/win/worker_questions.h"
 #include "walker/outside/outside_walk.h"
-#include "walker/outside/questioned_code.h"
 #include "walker/outside/target_snapshot.h"
-#include "walker/outside/win/live_target.h"
-#include "walker/outside/win/worker_questions.h"
+#include "walker/target/dump_target.h"
+#include "walker/target/win/live_target.h"
 
 namespace mixwalk {
 namespace {

@@ -1,0 +1,118 @@
+#include "tests/builders/dump_samples.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/builders/image_builder.h"
+
+namespace mixwalk::test {
+namespace {
+
+std::uint32_t get32(const std::vector<std::byte>& file, std::size_t at) {
+  std::uint32_t value;
+  std::memcpy(&value, file.data() + at, sizeof value);
+  return value;
+}
+
+ImageBuilder image_with(const std::string& name) {
+  ImageBuilder image;
+  image.function(0x1000, 0x1080).export_name(name, 0x1000);
+  // There are calls before the return addresses that the samples use. They go through a register, so they may lead
+  // anywhere.
+  image.put_code(0x101E, {0xFF, 0xD0});
+  return image;
+}
+
+}  // namespace
+
+std::vector<std::byte> loaded(const std::vector<std::byte>& file) {
+  constexpr std::size_t kSizeOfImageAt = ImageBuilder::kMagicAt + 56, kSizeOfHeadersAt = ImageBuilder::kMagicAt + 60;
+  std::vector<std::byte> memory(get32(file, kSizeOfImageAt));
+  const auto copy = [&](std::size_t from, std::size_t bytes, std::size_t to) {
+    bytes = std::min({bytes, file.size() - std::min(from, file.size()), memory.size() - std::min(to, memory.size())});
+    std::memcpy(memory.data() + to, file.data() + from, bytes);
+  };
+  const std::size_t sections = static_cast<std::size_t>(file[ImageBuilder::kSectionCountAt]);
+  copy(0, std::max<std::size_t>(get32(file, kSizeOfHeadersAt), ImageBuilder::kSectionTableAt + 40 * sections), 0);
+  for (std::size_t i = 0; i < sections; ++i) {
+    const std::size_t at = ImageBuilder::kSectionTableAt + 40 * i;
+    copy(get32(file, at + 20), get32(file, at + 16), get32(file, at + 12));
+  }
+  return memory;
+}
+
+std::vector<std::byte> app_image() { return image_with("work").code_view(7, 1, "C:\\build\\app.pdb").build(); }
+std::vector<std::byte> ntdll_image() { return image_with("RtlUserThreadStart").build(); }
+
+std::uint64_t stack_of(std::size_t words) { return kStackEnd - 8 * words; }
+
+std::vector<std::byte> stack_with(const std::vector<std::uint64_t>& words) {
+  ByteWriter bytes;
+  for (const std::uint64_t word : words) bytes.u64(word);
+  return bytes.bytes();
+}
+
+namespace {
+
+// Adds only the parts of the image that are not zero, because a fuzzer works best with files of a few KiB.
+void put_parts(DumpBuilder& dump, std::uint64_t base, const std::vector<std::byte>& image) {
+  constexpr std::size_t kPart = 0x80;
+  for (std::size_t at = 0; at < image.size(); at += kPart) {
+    const auto begin = image.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = image.begin() + static_cast<std::ptrdiff_t>(std::min(at + kPart, image.size()));
+    if (std::any_of(begin, end, [](std::byte byte) { return byte != std::byte{0}; })) {
+      dump.memory(base + at, std::vector<std::byte>(begin, end));
+    }
+  }
+}
+
+DumpBuilder two_frames(bool whole) {
+  const auto app = loaded(app_image()), ntdll = loaded(ntdll_image());
+  DumpBuilder dump;
+  dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe",
+              DumpBuilder::rsds(7, 1, "C:\\build\\app.pdb"));
+  dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp,
+              "C:\\windows\\ntdll.dll");
+  if (whole) {
+    dump.memory(kAppBase, app).memory(kNtdllBase, ntdll);
+  } else {
+    put_parts(dump, kAppBase, app);
+    put_parts(dump, kNtdllBase, ntdll);
+  }
+  dump.memory(stack_of(4), stack_with({kInNtdll, 0, 0, 0}));
+  dump.thread({.id = 0x1A8, .stack = stack_of(4), .stack_bytes = 32,
+               .registers = DumpBuilder::at(kInApp, stack_of(4)), .name = "Ada"});
+  return dump;
+}
+
+}  // namespace
+
+DumpBuilder two_frames() { return two_frames(true); }
+
+std::map<std::string, std::vector<std::byte>> dump_samples() {
+  const auto two = two_frames(false);
+  DumpBuilder all = two;
+  all.unloaded(0x3'0000, 0x1000, 5, "gone.dll")
+      .exception(0x1A8, 0xC0000005, 0x1234, DumpBuilder::at(kInApp, stack_of(4)))
+      .misc(4711, 1'699'999'000)
+      .region(kAppBase + 0x1000, 0x1000, 0x1000, 0x20)
+      .region(stack_of(4), 32, 0x1000, 0x04)
+      .memory32(0x5000, stack_with({1, 2, 3}));
+  DumpBuilder outside = two;
+  outside.memory(0x7000'0000, std::vector<std::byte>(0x100, std::byte{0x90}))
+      .memory(0x30'0000, stack_with({0x30'0010, 0x7000'0042, kInApp, kInNtdll, 0}))
+      .thread({.id = 2, .stack = 0x30'0000, .stack_bytes = 40,
+               .registers = DumpBuilder::at(0x7000'0040, 0x30'0000, 0x30'0008)});
+  DumpBuilder padded = two;
+  padded.padded_lists();
+  DumpBuilder small;
+  small.thread({.id = 1, .stack = 0x1000, .stack_bytes = 16, .registers = DumpBuilder::at(0x10, 0x1000)})
+      .memory32(0x1000, stack_with({0x20, 0x30}));
+  return {{"two_frames", two.build()},
+          {"all_streams", all.build()},
+          {"outside", outside.build()},
+          {"padded", padded.build()},
+          {"small", small.build()}};
+}
+
+}  // namespace mixwalk::test

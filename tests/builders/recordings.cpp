@@ -1,0 +1,225 @@
+#include "tests/builders/recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/builders/image_builder.h"
+#include "tests/builders/snapshot_builder.h"
+#include "walker/model/recording_builder.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kPeriodNs = 10'000'000;
+constexpr std::uint64_t kPlugin = 0x3'0000'0000;
+
+bool is_periodic(SampleEvent event) {
+  return event == SampleEvent::wall || event == SampleEvent::cpu;
+}
+
+// Returns what the samples of such an event are about.
+std::string subject_of(SampleEvent event) {
+  switch (event) {
+    case SampleEvent::class_load: return "Orders.Cart<System.\xff>;";
+    case SampleEvent::module_load: return "se;c\xffond.dll";
+    default: return "Orders.Price<System.\xff>;[]";
+  }
+}
+
+std::uint32_t add_frame(Recording& recording, const RecordedFrame& frame, std::uint32_t parent) {
+  recording.frames.push_back(frame);
+  recording.nodes.push_back({parent, static_cast<std::uint32_t>(recording.frames.size() - 1)});
+  return static_cast<std::uint32_t>(recording.nodes.size() - 1);
+}
+
+// Adds a managed and a native function, each with another function inlined into it; in the native one, two levels.
+std::uint32_t inlined_stack(Recording& recording) {
+  RecordedFrame frame{.kind = FrameKind::managed, .trust = Trust::runtime,
+                      .address_kind = AddressKind::return_address, .address = 0x6800'2040,
+                      .function = 0x681c'1000, .name = "Orders.Program.Main()"};
+  std::uint32_t node = add_frame(recording, frame, Recording::kNone);
+  frame.inline_depth = 1;
+  frame.name = "Orders.Program.Parse(System.String)";
+  node = add_frame(recording, frame, node);
+  frame = {.kind = FrameKind::native, .trust = Trust::unwind_info, .address = 0x2'1800'2100,
+           .module = 1, .displacement = 0x100, .name = "price", .symbol = SymbolKind::dwarf,
+           .file = "/src/orders/price.cpp", .line = 41};
+  node = add_frame(recording, frame, node);
+  frame.inline_depth = 1;
+  frame.name = "operator;(int, int)\r\n";
+  frame.file = "/src/orders/pri\xff;ce\n.h";
+  frame.line = 7;
+  node = add_frame(recording, frame, node);
+  frame.inline_depth = 2;
+  frame.name = "\u202Eround\t\"up\"\\";
+  return add_frame(recording, frame, node);
+}
+
+// Returns a stack with the same address in two images, one after the other; `which` is 0 for the first, 1 for the
+// second.
+std::uint32_t plugin_stack(RecordingBuilder& builder, int which) {
+  const Module module{kPlugin, test::ImageBuilder::kSizeOfImage,
+                      which == 0 ? test::ImageBuilder::kTimestamp : 0x22u,
+                      which == 0 ? kImageOnDisk : "C:\\plugins\\se;c\xffond\n.dll"};
+  const auto index = static_cast<std::int32_t>(builder.add_module(module));
+  Stack stack;
+  // The address is the first byte behind the image, because a call that never returns ends the image.
+  stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
+                          .address_kind = AddressKind::return_address,
+                          .address = kPlugin + module.size, .module = index,
+                          .name = "sub_fe0", .symbol = SymbolKind::function_table,
+                          .displacement = 0x20});
+  stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
+                          .address_kind = AddressKind::return_address, .address = kPlugin + 0x40,
+                          .module = index});
+  return builder.add_stack(stack);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::byte>> RecordedImages::read(const std::string& path) {
+  // On the disk, orders.dll is now another version.
+  if (path != kImageOnDisk && path != "C:\\orders\\orders.dll") return std::nullopt;
+  return test::ImageBuilder().build();
+}
+
+Recording representative_recording(SampleEvent event) {
+  const Snapshot snapshot = representative_snapshot();
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  recording.tool_version = snapshot.tool_version;
+  // Two recordings of one process never begin at the same time, and the id of an OTLP profile is made from that time.
+  recording.unix_time_ms = snapshot.unix_time_ms;
+  if (event == SampleEvent::class_load) recording.unix_time_ms += 1'000;
+  if (event == SampleEvent::module_load) recording.unix_time_ms += 2'000;
+  recording.process = snapshot.process;
+  recording.runtime = snapshot.runtime;
+  recording.event = event;
+  for (const Module& module : snapshot.modules) builder.add_module(module);
+  for (const Assembly& assembly : snapshot.assemblies) builder.add_assembly(assembly);
+  struct Shape {
+    std::uint32_t thread, stack, detail;
+  };
+  std::vector<Shape> shapes;
+  for (const Thread& thread : snapshot.threads) {
+    shapes.push_back({builder.add_thread(thread.os_id, thread.clr_id, thread.name),
+                      builder.add_stack(thread.stack),
+                      thread.skipped.empty() ? Recording::kNone
+                                             : builder.add_detail(thread.skipped)});
+  }
+  const std::uint32_t late = builder.add_thread(0x1c0, 0xc1'6000, "late; \xc3(\n\x01" "thread");
+  const std::uint32_t plugins[] = {plugin_stack(builder, 0), plugin_stack(builder, 1)};
+  const std::uint32_t inlined = inlined_stack(recording);
+  const std::uint32_t type = builder.add_detail(subject_of(event));
+  constexpr std::uint64_t kTicks = 10;
+  for (std::uint64_t tick = 0; tick < kTicks; ++tick) {
+    const auto add = [&](const Shape& shape) {
+      Recording::Sample sample{.time_ns = tick * kPeriodNs + 1'234'567 % (tick + 1),
+                               .value = is_periodic(event) ? kPeriodNs + tick : 1,
+                               .thread = shape.thread, .stack = shape.stack,
+                               .detail = shape.detail};
+      if (is_moment(event)) sample.detail = type;
+      recording.samples.push_back(sample);
+    };
+    for (const Shape& shape : shapes) add(shape);
+    if (tick >= 5) add({late, tick % 2 == 0 ? plugins[0] : plugins[1], Recording::kNone});
+    if (tick >= 7) add({shapes[0].thread, inlined, Recording::kNone});
+  }
+  recording.samples.push_back({.time_ns = kTicks * kPeriodNs, .thread = late});
+  std::stable_sort(recording.samples.begin(), recording.samples.end(),
+                   [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  recording.duration_ns = kTicks * kPeriodNs + 5;
+  recording.period_ns = is_periodic(event) ? kPeriodNs : 0;
+  return std::move(recording);
+}
+
+Recording large_recording(const LargeRecording& size) {
+  std::mt19937 random(4711);  // the numbers of this generator are the same everywhere; those of the distributions are
+                              // not
+  Recording recording;
+  recording.tool_version = "0.0.0";
+  recording.unix_time_ms = 1'795'239'973'761;
+  recording.event = SampleEvent::wall;
+  recording.period_ns = 1'000'000;
+  recording.process = {4711, "C:\\orders\\orders.exe", ""};
+  recording.runtime = {".NET", 10, 0, 12, 0};
+  constexpr std::uint32_t kModules = 100, kModuleBytes = 0x10'0000;
+  for (std::uint32_t i = 0; i < kModules; ++i) {
+    recording.modules.push_back({0x1'7000'0000 + std::uint64_t{i} * kModuleBytes, kModuleBytes,
+                                 0x6500'0000 + i, fmt::format("C:\\orders\\module{}.dll", i)});
+  }
+  for (std::uint32_t i = 0; i < size.threads; ++i) {
+    recording.threads.push_back({1000 + i, 0xc0'0000 + i, fmt::format("Worker {}", i)});
+  }
+  const std::uint32_t frames = std::max(1u, size.nodes / 4);
+  for (std::uint32_t i = 0; i < frames; ++i) {
+    RecordedFrame frame{.address_kind = AddressKind::return_address};
+    if (i % 2 == 0) {
+      frame.module = static_cast<std::int32_t>(i % kModules);
+      frame.address = recording.modules[i % kModules].base + 0x1000 + i;
+      if (i % 3 != 0) frame.name = fmt::format("function_of_some_length_{}", i);
+    } else {
+      frame.kind = FrameKind::managed;
+      frame.address = 0x7fff'0000'0000 + i * 64;
+      frame.function = frame.address;
+      frame.name = fmt::format("Orders.Client{}.Fetch<System.__Canon>(System.String)", i);
+    }
+    recording.frames.push_back(std::move(frame));
+  }
+  // Makes trees with this many nodes. A node's parent is one of the few nodes before it, which gives some 20 frames per
+  // stack.
+  constexpr std::uint32_t kTree = 250, kNear = 10, kMoves = 4;
+  for (std::uint32_t i = 0; i < size.nodes; ++i) {
+    const std::uint32_t back = 1 + random() % kNear;
+    const std::uint32_t in_tree = i % kTree;
+    recording.nodes.push_back(
+        {in_tree == 0 ? Recording::kNone : i - std::min(back, in_tree), i % frames});
+  }
+  // Most of the time a thread is where it was before, because most threads of most programs wait.
+  std::vector<std::uint32_t> stacks(size.threads);
+  for (std::uint32_t i = 0; i < size.samples; ++i) {
+    const std::uint32_t thread = i % size.threads;
+    const bool moves = i < size.threads || random() % kMoves == 0;
+    if (moves) stacks[thread] = static_cast<std::uint32_t>(random() % size.nodes);
+    recording.samples.push_back({.time_ns = i / size.threads * recording.period_ns + thread,
+                                 .value = recording.period_ns,
+                                 .thread = thread,
+                                 .stack = stacks[thread]});
+  }
+  recording.duration_ns = (size.samples / size.threads + 1) * recording.period_ns;
+  return recording;
+}
+
+Recording parked_recording(const ParkedRecording& size) {
+  constexpr std::uint64_t kSecondNs = 1'000'000'000;
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  recording.event = SampleEvent::wall;
+  recording.period_ns = kPeriodNs;
+  recording.process = {4711, "C:\\orders\\orders.exe", {}};
+  std::vector<std::uint32_t> stacks;
+  for (std::uint32_t thread = 0; thread < size.threads; ++thread) {
+    builder.add_thread(thread + 1, 0, fmt::format("parked {}", thread));
+    Stack stack;
+    for (std::uint32_t frame = 0; frame < size.frames; ++frame) {
+      stack.frames.push_back({.kind = FrameKind::managed, .address = 0x1000 + frame,
+                              .name = fmt::format("Orders.Client{}.Step{}()", thread, frame)});
+    }
+    stacks.push_back(builder.add_stack(stack));
+  }
+  std::uint64_t time = 0;
+  for (std::uint32_t tick = 0; tick < size.seconds * size.hz; ++tick) {
+    const std::uint64_t since_last = kSecondNs / size.hz / 4 * (3 + tick % 3);
+    time += since_last;
+    for (std::uint32_t thread = 0; thread < size.threads; ++thread) {
+      recording.samples.push_back(
+          {.time_ns = time, .value = since_last, .thread = thread, .stack = stacks[thread]});
+    }
+  }
+  recording.duration_ns = time;
+  return std::move(recording);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,216 @@
+// Writes a recording of tests/builders/recordings.h in one format, for the programs that must be able to open it, and
+// the facts that they must find in it.
+// usage: write_export RECORDING FORMAT FILE
+// RECORDING is one of kRecordings, or with html one of kSnapshots or kPages. FORMAT is one of kFormats, facts, or image
+// (the file kImageOnDisk).
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/builders/recordings.h"
+#include "tests/builders/report_samples.h"
+#include "tests/support/repository_files.h"
+#include "walker/base/utf8.h"
+#include "walker/export/chrome_trace.h"
+#include "walker/export/collapsed.h"
+#include "walker/export/firefox_profile.h"
+#include "walker/export/otlp.h"
+#include "walker/export/pprof.h"
+#include "walker/export/speedscope.h"
+#include "walker/export/store_exporter.h"
+#include "walker/hang/findings.h"
+#include "walker/report/html_exporter.h"
+#include "walker/shown/frame_label.h"
+#include "walker/shown/image_id.h"
+#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/words.h"
+#include "walker/store/recording_reader.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>> kFormats = {
+    {"collapsed", [] { return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{}); }},
+    {"collapsed-plain",
+     [] {
+       return std::make_unique<CollapsedExporter>(
+           CollapsedExporter::Options{.annotate = false, .threads = true});
+     }},
+    {"speedscope", [] { return std::make_unique<SpeedscopeExporter>(); }},
+    {"pprof", [] { return std::make_unique<PprofExporter>(); }},
+    {"otlp",
+     [] {
+       static RecordedImages images;
+       return std::make_unique<OtlpExporter>(images);
+     }},
+    {"firefox_profile", [] { return std::make_unique<FirefoxProfileExporter>(); }},
+    {"chrome_trace", [] { return std::make_unique<ChromeTraceExporter>(); }},
+    {"html", [] { return std::make_unique<HtmlExporter>(); }},
+    {"mixwalk", [] { return std::make_unique<StoreExporter>(); }},
+};
+
+Recording stored_recording(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  ReadRecording read = read_recording(bytes);
+  if (!read.recording) throw std::runtime_error(path + ": " + read.error);
+  return std::move(*read.recording);
+}
+
+const std::map<std::string, std::function<Recording()>> kRecordings = {
+    {"representative", [] { return representative_recording(); }},
+    {"exception", [] { return representative_recording(SampleEvent::exception); }},
+    {"class-load", [] { return representative_recording(SampleEvent::class_load); }},
+    {"module-load", [] { return representative_recording(SampleEvent::module_load); }},
+    {"dump", [] { return representative_recording(SampleEvent::dump); }},
+    {"empty", [] { return Recording{}; }},
+    {"large", [] { return large_recording({}); }},
+    {"parked", [] { return parked_recording({.threads = 3, .seconds = 60}); }},
+    {"parked-hour", [] { return parked_recording({.hz = 100}); }},
+    // `mixwalk record` made this file from fixtures/sqlite, parked.
+    {"sqlite", [] { return stored_recording(repository_file("tests/golden/sqlite.mixwalk")); }},
+};
+
+// Dumps with content that a recording does not keep; only for html.
+const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots = {
+    {"hostile", [] { return std::vector{hostile_snapshot()}; }},
+    {"many-threads", [] { return std::vector{many_threads_snapshot(1000)}; }},
+    {"series", [] { return series_of_snapshots(); }},
+    {"many-threads-series",
+     [] { return std::vector{many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)}; }},
+};
+
+// Pages that compare several dumps or recordings.
+const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
+    {"deadlock",
+     [](ByteSink& sink) {
+       const std::vector<Snapshot> dumps = deadlock_snapshots();
+       const std::vector<std::string> files = {"a.mixwalk", hostile_names()[0]};
+       return HtmlExporter().write_findings(dumps, find_hangs(dumps, files), sink);
+     }},
+    {"fleet",
+     [](ByteSink& sink) {
+       const std::vector<Snapshot> dumps = mixed_fleet_snapshots();
+       const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", hostile_names()[0], "web4.mixwalk"};
+       const Findings findings = find_hangs(dumps, files);
+       const Fleet fleet = find_fleet(dumps, findings);
+       return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
+     }},
+    {"large-fleet",
+     [](ByteSink& sink) {
+       Snapshot dump = fleet_snapshots().front();
+       std::erase_if(dump.threads, [](const Thread& thread) { return thread.os_id >= 0x300; });
+       std::vector<Snapshot> dumps(60, dump);
+       std::vector<std::string> files;
+       for (std::uint32_t i = 0; i < dumps.size(); ++i) {
+         dumps[i].process.id = 100 + i;
+         files.push_back(fmt::format("web{}.mixwalk", i));
+       }
+       const Findings findings = find_hangs(dumps, files);
+       const Fleet fleet = find_fleet(dumps, findings);
+       return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
+     }},
+    {"difference",
+     [](ByteSink& sink) {
+       const auto [before, after] = compared_recordings();
+       return HtmlExporter().write_difference(before, after, {"before.mixwalk", hostile_names()[0]}, sink);
+     }},
+};
+
+// Returns every sample with its whole stack, directly from the recording, without the tables of an exporter.
+Json facts(const Recording& recording) {
+  Json json = {{"unix_time_ms", recording.unix_time_ms},
+               {"duration_ns", recording.duration_ns},
+               {"period_ns", recording.period_ns},
+               {"dropped", recording.dropped},
+               {"event", key(recording.event)}};
+  json["modules"] = Json::array();
+  for (const Module& module : recording.modules) {
+    json["modules"].push_back({{"base", module.base}, {"size", module.size},
+                               {"timestamp", module.timestamp}, {"path", module.path},
+                               {"pdb", pdb_path(module)}, {"debug_id", debug_id(module)},
+                               {"build_id", module.code_view ? build_id(*module.code_view) : ""}});
+  }
+  json["threads"] = Json::array();
+  for (const Recording::ThreadInfo& thread : recording.threads) {
+    json["threads"].push_back({{"os_id", thread.os_id}, {"label", thread_label(thread)}});
+  }
+  json["samples"] = Json::array();
+  for (const Recording::Sample& sample : recording.samples) {
+    Json frames = Json::array();
+    for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+      const RecordedFrame& frame = recording.frames[index];
+      frames.push_back({{"label", frame_label(recording, frame)},
+                        {"name", frame.name},
+                        {"kind", key(frame.kind)},
+                        {"symbol", key(frame.symbol)},
+                        {"file", valid_utf8(frame.file)},
+                        {"line", frame.line},
+                        {"inline_depth", frame.inline_depth},
+                        {"address", frame.address},
+                        {"return_address", frame.address_kind == AddressKind::return_address},
+                        {"module", frame.module}});
+    }
+    const bool detailed = sample.detail != Recording::kNone;
+    json["samples"].push_back(
+        {{"time_ns", sample.time_ns}, {"value", sample.value}, {"thread", sample.thread},
+         {"detail", detailed ? Json(recording.details[sample.detail]) : Json(nullptr)},
+         {"frames", std::move(frames)}});
+  }
+  return json;
+}
+
+bool is_other(const std::string& format) { return format == "facts" || format == "image"; }
+
+int run(const std::string& name, const std::string& format, const std::string& path) {
+  const auto snapshot = format == "html" ? kSnapshots.find(name) : kSnapshots.end();
+  const auto recording = kRecordings.find(name);
+  const auto exporter = kFormats.find(format);
+  const auto page = format == "html" ? kPages.find(name) : kPages.end();
+  if (page == kPages.end() && snapshot == kSnapshots.end() && (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format)))) {
+    fmt::print(stderr, "write_export: no recording {} or no format {}\n", name, format);
+    return 2;
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
+                                                            &std::fclose);
+  if (!file) {
+    fmt::print(stderr, "write_export: {} cannot be written\n", path);
+    return 1;
+  }
+  FileSink sink(file.get());
+  if (page != kPages.end()) return page->second(sink) ? 0 : 1;
+  if (snapshot != kSnapshots.end()) return HtmlExporter().write_series(snapshot->second(), sink) ? 0 : 1;
+  const Recording made = recording->second();
+  if (format == "image") {
+    const auto bytes = *RecordedImages().read(kImageOnDisk);
+    return sink.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) ? 0 : 1;
+  }
+  if (format == "facts") {
+    constexpr auto kReplace = Json::error_handler_t::replace;
+    return sink.write(facts(made).dump(1, ' ', true, kReplace)) ? 0 : 1;
+  }
+  return exporter->second()->write(made, sink) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace mixwalk
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("usage: write_export RECORDING FORMAT FILE\n", stderr);
+    return 2;
+  }
+  return mixwalk::run(argv[1], argv[2], argv[3]);
+}

@@ -1,0 +1,199 @@
+#include "walker/naming/symbolise.h"
+
+#include <gtest/gtest.h>
+
+#include "symbols/native_source.h"
+#include "tests/builders/assembly_builder.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/portable_pdb_builder.h"
+#include "tests/builders/snapshot_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::ImageBuilder;
+
+constexpr std::uint64_t kBase = 0x1'8000'0000;
+constexpr std::uint32_t kCode = ImageBuilder::kCode;
+
+class OneImage final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string&) override {
+    return ImageBuilder().function(kCode, kCode + 0x40).build();
+  }
+};
+
+// `outer` is at the start of the image's code, with two calls inlined into it.
+class Inlining final : public SymbolSource {
+ public:
+  std::optional<Symbol> find(std::uint32_t rva) const override {
+    if (rva >= kCode + 0x20) return std::nullopt;
+    return Symbol{SymbolKind::dwarf, kCode,
+                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", file, 40}}, folded};
+  }
+  static inline std::uint32_t folded = 1;
+  static inline std::string file = "out.cpp";
+};
+
+std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
+  return std::make_unique<Inlining>();
+}
+
+class SymboliseTest : public testing::Test {
+ protected:
+  // Managed code called the native frame, and the native frame called managed code.
+  SymboliseTest() {
+    snapshot_.modules = {
+        {kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\built.dll"}};
+    Thread& thread = snapshot_.threads.emplace_back();
+    thread.stack.frames = {managed(), native(kCode + 0x10, 0), native(kCode + 0x30, 0), managed(),
+                           native(kCode + 0x14, 1)};
+    thread.stack.runs = {{RunPosition::middle, RunEnd::closed, OpenReason::none, 1, 2},
+                         {RunPosition::root, RunEnd::root, OpenReason::none, 4, 1}};
+  }
+  ~SymboliseTest() override {
+    Inlining::folded = 1;
+    Inlining::file = "out.cpp";
+  }
+
+  static Frame managed() { return {.kind = FrameKind::managed, .name = "M"}; }
+  static Frame native(std::uint32_t rva, std::int32_t run) {
+    return {.address = kBase + rva, .stack_pointer = rva, .module = 0, .run = run};
+  }
+  std::string text() const {
+    std::string text;
+    for (const Frame& frame : snapshot_.threads[0].stack.frames) {
+      text += frame.name + "@" + std::to_string(frame.inline_depth) + " ";
+    }
+    return text;
+  }
+
+  OneImage files_;
+  NativeSources native_{files_, files_, {}};
+  Symboliser symboliser_{files_, {open_inlining, [this](auto file) { return native_.open(std::move(file)); }}};
+  Snapshot snapshot_;
+};
+
+TEST_F(SymboliseTest, InlinedCallsLieAboveTheirFunction) {
+  symbolise(snapshot_, symboliser_);
+  EXPECT_EQ(text(), "M@0 inner@2 middle@1 outer@0 sub_1000@0 M@0 inner@2 middle@1 outer@0 ");
+  const auto& frames = snapshot_.threads[0].stack.frames;
+  EXPECT_EQ(frames[3].displacement, 0x10u);
+  EXPECT_EQ(frames[3].file, "out.cpp");
+  EXPECT_EQ(frames[3].line, 40u);
+  EXPECT_EQ(frames[3].symbol, SymbolKind::dwarf);
+  EXPECT_EQ(frames[1].stack_pointer, frames[3].stack_pointer);
+  EXPECT_EQ(frames[1].displacement, 0u);
+  EXPECT_EQ(frames[4].displacement, 0x30u);
+  EXPECT_EQ(frames[4].symbol, SymbolKind::function_table);
+}
+
+TEST_F(SymboliseTest, RunsCountWhatWasInlined) {
+  symbolise(snapshot_, symboliser_);
+  const auto& runs = snapshot_.threads[0].stack.runs;
+  EXPECT_EQ(runs[0].first_frame, 1u);
+  EXPECT_EQ(runs[0].frame_count, 4u);
+  EXPECT_EQ(runs[1].first_frame, 6u);
+  EXPECT_EQ(runs[1].frame_count, 3u);
+}
+
+TEST_F(SymboliseTest, FoldedFunctionsSayThatTheyAreSeveral) {
+  Inlining::folded = 3;
+  symbolise(snapshot_, symboliser_);
+  const auto& frames = snapshot_.threads[0].stack.frames;
+  EXPECT_EQ(frames[3].folded, 3u);
+  EXPECT_EQ(frames[2].folded, 1u) << "what is inlined into it is one";
+}
+
+TEST_F(SymboliseTest, OfALongPathTheEndIsKept) {
+  Inlining::file = std::string(100'000, 'd') + "/out.cpp";
+  symbolise(snapshot_, symboliser_);
+  const std::string& file = snapshot_.threads[0].stack.frames[3].file;
+  EXPECT_EQ(file.size(), 4096u + 3);
+  EXPECT_TRUE(file.starts_with("...ddd") && file.ends_with("d/out.cpp")) << file;
+}
+
+TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {
+  auto& frames = snapshot_.threads[0].stack.frames;
+  frames.assign(40'000, native(kCode + 0x10, 0));
+  snapshot_.threads[0].stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 40'000}};
+  symbolise(snapshot_, symboliser_);
+  EXPECT_EQ(frames.size(), 40'000u + (1u << 16));
+}
+
+class OneAssembly final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    if (path == "C:\\app\\app.dll") return test::assembly_file({});
+    if (path == "C:\\app\\app.pdb") return test::sample_portable_pdb().build();
+    return std::nullopt;
+  }
+};
+
+// Only code of an assembly that may be optimised has approximate lines.
+TEST_F(SymboliseTest, LinesOfManagedFramesSayWhetherTheyAreApproximate) {
+  Assembly release{.path = "C:\\app\\app.dll"};
+  release.mvid.fill(std::byte{9});
+  Assembly debug = release;
+  debug.optimised = false;
+  snapshot_.assemblies = {release, debug};
+  auto& frames = snapshot_.threads[0].stack.frames;
+  frames = {managed(), managed(), managed(), managed()};
+  frames[0].il = {0, 0x06000001, 0};
+  frames[1].il = {1, 0x06000001, 9};
+  frames[2].il = {1, 0x06000002, 0};  // a method without lines
+  OneAssembly files;
+  ManagedLines lines(files, files, {});
+  add_lines(snapshot_, lines);
+  EXPECT_EQ(frames[0].file, "/src/app/Main.cs");
+  EXPECT_EQ(frames[0].line, 10u);
+  EXPECT_TRUE(frames[0].line_approximate);
+  EXPECT_EQ(frames[1].file, "C:\\Other.cs");
+  EXPECT_EQ(frames[1].line, 11u);
+  EXPECT_FALSE(frames[1].line_approximate);
+  for (const std::size_t without : {2u, 3u}) {
+    EXPECT_EQ(frames[without].file, "");
+    EXPECT_EQ(frames[without].line, 0u);
+    EXPECT_FALSE(frames[without].line_approximate);
+  }
+}
+
+TEST_F(SymboliseTest, ARecordedFrameLikewise) {
+  const RecordedFrame frame{.address = kBase + kCode + 4, .module = 0};
+  const auto frames = symbolised(frame, snapshot_.modules[0], symboliser_);
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(frames[0].name, "inner");
+  EXPECT_EQ(frames[0].inline_depth, 2);
+  EXPECT_EQ(frames[2].name, "outer");
+  EXPECT_EQ(frames[2].inline_depth, 0);
+}
+
+// Returns `frame` with the names from the fixture's symbols: DWARF up to kCode + 0x20, and only .pdata behind that.
+std::string further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
+  std::string text;
+  for (const RecordedFrame& one : symbolised_further(frame, module, symboliser)) text += one.name + ' ';
+  return text;
+}
+
+TEST_F(SymboliseTest, ANameThatStandsIsNotReplacedByALessCertainOne) {
+  const Module& module = snapshot_.modules[0];
+  RecordedFrame certain{.address = kBase + kCode + 4, .module = 0}, start{.address = kBase + kCode + 0x24, .module = 0};
+  EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ");
+  EXPECT_EQ(further(start, module, symboliser_), "sub_1000 ");
+  for (const SymbolKind kind : {SymbolKind::function_table, SymbolKind::import, SymbolKind::exported,
+                                SymbolKind::coff, SymbolKind::none}) {
+    certain.name = start.name = "known";
+    certain.symbol = start.symbol = kind;
+    EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ") << static_cast<int>(kind);
+    EXPECT_EQ(further(start, module, symboliser_), "known ") << static_cast<int>(kind);
+  }
+  certain.symbol = SymbolKind::pdb;
+  EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ") << "a public symbol, without lines";
+  certain.line = 7;
+  EXPECT_EQ(further(certain, module, symboliser_), "known ");
+  certain = {.inline_depth = 1, .address = kBase + kCode + 4, .module = 0, .name = "called"};
+  EXPECT_EQ(further(certain, module, symboliser_), "called ");
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,97 @@
+#include "walker/shown/recorded_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/builders/recordings.h"
+
+namespace mixwalk {
+namespace {
+
+std::vector<std::string> leaf_first(const RecordedStacks& stacks, std::uint32_t node) {
+  std::vector<std::string> labels;
+  for (; node != Recording::kNone; node = stacks.nodes()[node].parent) {
+    labels.push_back(stacks.frames()[stacks.nodes()[node].frame].label);
+  }
+  return labels;
+}
+
+Recording recording_of(SampleEvent event) {
+  Recording recording;
+  recording.event = event;
+  recording.threads.push_back({.os_id = 7});
+  recording.details = {"a \xff word"};
+  recording.frames.push_back({.kind = FrameKind::managed, .name = "Main()"});
+  recording.nodes.push_back({});
+  return recording;
+}
+
+TEST(RecordedStacks, ASampleWithoutStackIsAWord) {
+  Recording recording = recording_of(SampleEvent::dump);
+  recording.samples = {{}, {.detail = 0}, {.detail = 0}};
+  const RecordedStacks stacks(recording);
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]), Labels{"[no stack]"});
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[1]), Labels{"[no stack: a \uFFFD word]"});
+  EXPECT_EQ(stacks.leaves()[1], stacks.leaves()[2]);
+}
+
+TEST(RecordedStacks, MethodsThatReadAlikeKeepTheirRawNames) {
+  Recording recording = recording_of(SampleEvent::wall);
+  const auto label_of = [&](std::vector<std::string> names, std::size_t which) {
+    recording.frames.clear();
+    for (std::string& name : names) {
+      recording.frames.push_back({.kind = FrameKind::managed, .name = std::move(name)});
+    }
+    return RecordedStacks(recording).frames()[which].label;
+  };
+  const std::string one = "A+<Fetch>d__1.MoveNext()", other = "A+<Fetch>d__2.MoveNext()";
+  EXPECT_EQ(label_of({one, one}, 0), "A.Fetch()");
+  EXPECT_EQ(label_of({one, other, "B.C()"}, 0), one);
+  EXPECT_EQ(label_of({one, other, "B.C()"}, 1), other);
+  EXPECT_EQ(label_of({one, other, "B.C(System.Int32)"}, 2), "B.C(int)");
+}
+
+TEST(RecordedStacks, MethodsThatReadAlikeStillSayThatTheyWereGuessed) {
+  Recording recording = recording_of(SampleEvent::wall);
+  recording.frames = {
+      {.kind = FrameKind::managed, .trust = Trust::scan, .name = "A+<Fetch>d__1.MoveNext()"},
+      {.kind = FrameKind::managed, .trust = Trust::scan, .name = "A+<Fetch>d__2.MoveNext()"}};
+  const RecordedStacks stacks(recording);
+  EXPECT_EQ(stacks.frames()[0].label, "A+<Fetch>d__1.MoveNext() [guessed]");
+  EXPECT_EQ(stacks.frames()[1].label, "A+<Fetch>d__2.MoveNext() [guessed]");
+  recording.frames[1].trust = Trust::runtime;
+  const RecordedStacks mixed(recording);
+  EXPECT_EQ(mixed.frames()[0].label, "A+<Fetch>d__1.MoveNext() [guessed]");
+  EXPECT_EQ(mixed.frames()[1].label, "A+<Fetch>d__2.MoveNext()");
+}
+
+TEST(RecordedStacks, WhatItHappenedToIsOnTopOfItsStack) {
+  for (const SampleEvent event : {SampleEvent::exception, SampleEvent::allocation,
+                                  SampleEvent::class_load, SampleEvent::module_load}) {
+    Recording recording = recording_of(event);
+    recording.samples = {{.stack = 0, .detail = 0}, {.stack = 0}};
+    const RecordedStacks stacks(recording);
+    EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]),
+              (std::vector<std::string>{"a \uFFFD word", "Main()"}));
+    EXPECT_EQ(stacks.leaves()[1], 0u);
+  }
+}
+
+TEST(RecordedStacks, AParentComesBeforeItsChildren) {
+  const Recording recording = representative_recording(SampleEvent::allocation);
+  const RecordedStacks stacks(recording);
+  ASSERT_GT(stacks.nodes().size(), recording.nodes.size());
+  for (std::size_t i = 0; i < stacks.nodes().size(); ++i) {
+    const Recording::Node& node = stacks.nodes()[i];
+    EXPECT_TRUE(node.parent == Recording::kNone || node.parent < i) << i;
+    EXPECT_LT(node.frame, stacks.frames().size());
+  }
+}
+
+TEST(RecordedStacks, AThreadWithoutNameIsItsNumber) {
+  EXPECT_EQ(thread_label({.os_id = 0x1a4}), "thread 0x1a4");
+  EXPECT_EQ(thread_label({.os_id = 1, .name = "\xff"}), "\uFFFD");
+}
+
+}  // namespace
+}  // namespace mixwalk

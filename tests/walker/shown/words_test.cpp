@@ -1,0 +1,102 @@
+#include "walker/shown/words.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "tests/builders/recordings.h"
+#include "tests/support/golden.h"
+
+namespace mixwalk {
+namespace {
+
+TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
+  std::set<std::string_view> keys, sentences;
+  constexpr int kReasons = static_cast<int>(kOpenReasons);
+  for (int i = 0; i < kReasons; ++i) {
+    keys.insert(key(static_cast<OpenReason>(i)));
+    sentences.insert(sentence(static_cast<OpenReason>(i)));
+  }
+  EXPECT_EQ(keys.size(), static_cast<std::size_t>(kReasons));
+  EXPECT_EQ(sentences.size(), static_cast<std::size_t>(kReasons));
+  EXPECT_FALSE(keys.contains(""));
+  EXPECT_FALSE(sentences.contains(""));
+}
+
+TEST(Words, EveryEventHasAKeyOfItsOwn) {
+  std::set<std::string_view> keys;
+  constexpr int kEvents = static_cast<int>(SampleEvent::module_load) + 1;
+  for (int i = 0; i < kEvents; ++i) keys.insert(key(static_cast<SampleEvent>(i)));
+  EXPECT_EQ(keys.size(), static_cast<std::size_t>(kEvents));
+  EXPECT_FALSE(keys.contains(""));
+  EXPECT_EQ(unit(SampleEvent::cpu), "nanoseconds");
+  EXPECT_EQ(unit(SampleEvent::exception), "count");
+  EXPECT_EQ(key(SampleEvent::class_load), "class-load");
+  EXPECT_EQ(key(SampleEvent::module_load), "module-load");
+  EXPECT_EQ(unit(SampleEvent::module_load), "count");
+}
+
+TEST(Words, TheRuntimeWithItsVersion) {
+  EXPECT_EQ(runtime_text({".NET", 10, 0, 12, 5}), ".NET 10.0.12");
+  EXPECT_EQ(runtime_text({}), "no .NET runtime");
+}
+
+// On a busy machine, 10 samples a second were reached of 100 that were requested.
+TEST(Words, TheRateThatWasReachedStandsBesideTheOneThatWasAskedFor) {
+  Recording recording = parked_recording({.threads = 2, .frames = 1, .seconds = 60});
+  EXPECT_EQ(rate_sentence(recording), "10.0 samples a second of each thread, 100 asked for");
+  recording.period_ns = 0;
+  EXPECT_EQ(rate_sentence(recording), "10.0 samples a second of each thread");
+  recording.event = SampleEvent::cpu;
+  EXPECT_EQ(rate_sentence(recording), "");
+}
+
+TEST(Words, RatesHaveTheDigitsThatMatter) {
+  const auto words = [](double reached_hz, std::uint64_t period_ns) {
+    const RateWords rate = rate_words(reached_hz, period_ns);
+    return rate.reached + " of " + rate.asked;
+  };
+  EXPECT_EQ(words(98.26, 10'000'000), "98.3 of 100");
+  EXPECT_EQ(words(9876.54, 100'000), "9876.5 of 10000");
+  EXPECT_EQ(words(100, 1'000'000'000 / 7000), "100.0 of 7000");
+  EXPECT_EQ(words(0.0126, 60'000'000'000), "0.013 of 0.016667");
+  EXPECT_EQ(words(0, 10'000'000), "0 of 100");
+}
+
+TEST(Words, EachKindHasALetterOfItsOwn) {
+  const std::string letters = {letter(FrameKind::managed), letter(FrameKind::native), letter(FrameKind::stub),
+                               letter(FrameKind::gap)};
+  EXPECT_EQ(letters, "MNSG");
+}
+
+TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
+  EXPECT_EQ(key(RunEnd::closed_rsp), key(RunEnd::closed));
+}
+
+// The values go from `first` to `last`, because the reason "none" is written in no document.
+template <class Enum>
+void expect_documented(Enum first, Enum last) {
+  const std::string schema = file_text(golden_file("mixwalk-dump.schema.json"));
+  const std::string page = file_text(repository_file("docs/json.md"));
+  for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
+    const std::string word(key(static_cast<Enum>(i)));
+    EXPECT_NE(schema.find('"' + word + '"'), std::string::npos) << word;
+    EXPECT_NE(page.find('`' + word + '`'), std::string::npos) << word;
+  }
+}
+
+TEST(Words, TheSchemaAndItsPageHaveThemAll) {
+  expect_documented(FrameKind::managed, FrameKind::gap);
+  expect_documented(Trust::context, kLastTrust);
+  expect_documented(SymbolKind::function_table, SymbolKind::import);
+  expect_documented(CallCheck::verified, CallCheck::elsewhere);
+  expect_documented(RunPosition::leaf, RunPosition::whole);
+  expect_documented(RunEnd::closed, RunEnd::open);
+  expect_documented(OpenReason::unreadable_stack, kLastOpenReason);
+  expect_documented(Engine::snapshot, Engine::automatic);
+  expect_documented(Way::inside, Way::file);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,75 @@
+#include "walker/target/page_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "tests/builders/code_builder.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kBase = 0x10'0000;
+
+TEST(PageCacheTest, WordsOfOnePageAreReadOnce) {
+  BuiltMemory memory(kBase, 4 * 4096);
+  memory.put64(0x10, 0x1111);
+  memory.put64(0xFFC, 0x2222'3333);  // across two pages
+  const PageCache cache(memory);
+  EXPECT_EQ(cache.read_value<std::uint64_t>(kBase + 0x10), 0x1111u);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase + 0x14), 0u);
+  EXPECT_EQ(cache.pages_read(), 1u);
+  EXPECT_EQ(cache.read_value<std::uint64_t>(kBase + 0xFFC), 0x2222'3333u);
+  EXPECT_EQ(cache.pages_read(), 2u);
+}
+
+TEST(PageCacheTest, WhatHasChangedIsSeenAfterDrop) {
+  BuiltMemory memory(kBase, 4096);
+  PageCache cache(memory);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase), 0u);
+  memory.put32(0, 7);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase), 0u);
+  cache.drop();
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase), 7u);
+}
+
+TEST(PageCacheTest, PageThatIsNotThere) {
+  BuiltMemory memory(kBase, 4096);
+  const PageCache cache(memory);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase + 4096), std::nullopt);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase + 4094), std::nullopt);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(~0ull - 1), std::nullopt);
+  char none = 0;
+  EXPECT_TRUE(cache.read(0, &none, 0));
+}
+
+TEST(PageCacheTest, PartOfAPageOfADump) {
+  BuiltMemory memory(kBase + 0x100, 0x200);
+  memory.put32(0x10, 5);
+  const PageCache cache(memory);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase + 0x110), 5u);
+  EXPECT_EQ(cache.read_value<std::uint32_t>(kBase + 0x2FE), std::nullopt);
+}
+
+TEST(PageCacheTest, PagesThatShareAPlaceTakeTurns) {
+  class Numbers final : public MemoryReader {
+   public:
+    bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+      std::vector<std::uint64_t> words(bytes / 8, address / 4096);
+      std::memcpy(into, words.data(), bytes);
+      return true;
+    }
+  };
+  const Numbers memory;
+  const PageCache cache(memory);
+  for (std::uint64_t page = 0; page < 3 * PageCache::kPages; ++page) {
+    ASSERT_EQ(cache.read_value<std::uint64_t>(page * 4096 + 8), page);
+  }
+  for (std::uint64_t page = 0; page < 100; ++page) {
+    ASSERT_EQ(cache.read_value<std::uint64_t>(page * 4096 + 8), page);
+  }
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,85 @@
+#include "walker/cli/options/formats.h"
+
+#include <algorithm>
+
+#include "unmanaged/ascii_lower.h"
+#include "walker/export/chrome_trace.h"
+#include "walker/export/collapsed.h"
+#include "walker/export/dump_format.h"
+#include "walker/export/firefox_profile.h"
+#include "walker/export/json.h"
+#include "walker/export/otlp.h"
+#include "walker/export/pprof.h"
+#include "walker/export/speedscope.h"
+#include "walker/export/store_exporter.h"
+#include "walker/export/text.h"
+#include "walker/report/html_exporter.h"
+
+namespace mixwalk {
+namespace {
+
+template <class Exporter>
+std::unique_ptr<RecordingExporter> make() {
+  return std::make_unique<Exporter>();
+}
+
+std::unique_ptr<RecordingExporter> make_json() {
+  return std::make_unique<DumpExporter>(std::make_unique<JsonExporter>(FrameFilter{}));
+}
+
+std::unique_ptr<RecordingExporter> make_text() {
+  return std::make_unique<DumpExporter>(std::make_unique<TextExporter>(TextExporter::Options{}));
+}
+
+template <bool annotate>
+std::unique_ptr<RecordingExporter> make_collapsed() {
+  return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{.annotate = annotate});
+}
+
+std::unique_ptr<RecordingExporter> make_otlp() {
+  static DiskImageFiles disk;
+  static LocalImageFiles images(disk);
+  return std::make_unique<OtlpExporter>(images);
+}
+
+}  // namespace
+
+std::span<const RecordingFormat> recording_formats() {
+  static const std::vector<RecordingFormat> formats = {
+      {"chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
+      {"collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
+      {"collapsed-plain", {}, &make_collapsed<false>},
+      {"firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
+      {"html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
+      {"json", {".json"}, &make_json, &dump_refusal},
+      {"mixwalk", {".mixwalk"}, &make<StoreExporter>},
+      {"otlp", {".otlp"}, &make_otlp},
+      {"pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
+      {"speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>},
+      {"text", {".txt"}, &make_text, &dump_refusal},
+  };
+  return formats;
+}
+
+const RecordingFormat* format_by_name(std::string_view name) {
+  const auto formats = recording_formats();
+  const auto found = std::ranges::find(formats, name, &RecordingFormat::name);
+  return found == formats.end() ? nullptr : &*found;
+}
+
+const RecordingFormat* format_by_path(std::string_view path) {
+  const std::string lower_case = ascii_lower(path);
+  const RecordingFormat* best = nullptr;
+  std::size_t longest = 0;
+  for (const RecordingFormat& format : recording_formats()) {
+    for (const std::string_view extension : format.extensions) {
+      if (extension.size() > longest && lower_case.ends_with(extension)) {
+        best = &format;
+        longest = extension.size();
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,115 @@
+#include "walker/cli/options/output_options.h"
+
+#include <map>
+
+#include "walker/export/dump_format.h"
+#include "walker/otlp/otel_settings.h"
+
+namespace mixwalk {
+namespace {
+
+std::vector<std::string> format_words(FormatsOf which) {
+  std::vector<std::string> all;
+  for (const RecordingFormat& format : recording_formats()) {
+    if (which == FormatsOf::recordings && format.refusal == &dump_refusal) continue;
+    all.emplace_back(format.name);
+  }
+  return all;
+}
+
+std::string format_names(FormatsOf which) { return CLI::detail::join(format_words(which), ", "); }
+
+}  // namespace
+
+void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which,
+                const std::string& otherwise) {
+  std::string names = format_names(which);
+  constexpr std::size_t kLine = 60;
+  if (names.size() > kLine) names.replace(names.rfind(' ', kLine), 1, "\n");
+  CLI::Option* const option =
+      app.add_option("-f,--format", format, names + "\n(default: " + otherwise + ")")->option_text("FORMAT");
+  set_words(*option, format_words(which));
+}
+
+ParseResult unknown_format(const std::string& format, FormatsOf which,
+                           const std::string& command) {
+  return usage("--format: \"" + format + "\" is none of " + format_names(which), command);
+}
+
+std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
+                                         const std::string& command) {
+  if (format.name != "mixwalk" || (!filter.managed_only && !filter.depth)) return std::nullopt;
+  return usage("a .mixwalk file always has all frames: it cannot be written with --depth or --managed-only", command);
+}
+
+void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
+  std::string help = "For exceptions: show the frames by which the runtime throws, too. Otherwise a\n"
+                     "stack begins at the frame that threw. A .mixwalk file always has all frames";
+  if (which == FormatsOf::all) help += ".\nFor dumps as text: show each frame of the runtime itself";
+  app.add_flag("--all", filter.all, help);
+}
+
+void add_colour(CLI::App& app, Colour& colour) {
+  static const std::map<std::string, Colour> colours = {
+      {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
+  add_choice(app, "--color,--colour", colours, colour, "auto, always or never")->option_text("WHEN");
+}
+
+void add_otlp(CLI::App& app, OtlpArguments& arguments) {
+  app.add_option("--otlp", arguments.url,
+                 "Send to this OpenTelemetry collector, such as http://HOST:4318 (without a URL:\n"
+                 "that of OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT).\n"
+                 "mixwalk then writes a file only if -o or -f is given")
+      ->expected(0, 1)
+      ->option_text("[URL]");
+  app.add_option("--otlp-service", arguments.service,
+                 "The service's name (default: OTEL_SERVICE_NAME)")
+      ->option_text("NAME");
+  add_list(app, "--otlp-attribute", arguments.attributes,
+           "An attribute of the service, in addition to OTEL_RESOURCE_ATTRIBUTES; may be\n"
+           "given more than once")
+      ->option_text("NAME=VALUE");
+  add_list(app, "--otlp-header", arguments.headers,
+           "A header of each request, in addition to OTEL_EXPORTER_OTLP_HEADERS, a variable\n"
+           "that other users cannot see; may be given more than once")
+      ->option_text("NAME=VALUE");
+  app.add_flag("--otlp-command-line", arguments.command_line,
+               "Send the program's command line as well");
+  app.add_option("--spool", arguments.spool,
+                 "The folder for requests that the collector has not received yet (default: a folder\n"
+                 "of the user)")
+      ->option_text("FOLDER");
+}
+
+std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
+                                       const OtelVariables& variables, const std::string& command,
+                                       std::optional<OtlpTarget>& target) {
+  if (!arguments.url) {
+    const char* const lonely = arguments.spool                 ? "--spool"
+                               : arguments.service             ? "--otlp-service"
+                               : !arguments.attributes.empty() ? "--otlp-attribute"
+                               : !arguments.headers.empty()    ? "--otlp-header"
+                               : arguments.command_line        ? "--otlp-command-line"
+                                                               : nullptr;
+    if (lonely == nullptr) return std::nullopt;
+    return usage(std::string(lonely) + " needs --otlp", command);
+  }
+  if (arguments.spool && arguments.spool->empty()) {
+    return usage("--spool needs a folder's name", command);
+  }
+  ParsedUrl url = collector_url(*arguments.url, variables);
+  if (!url.url) return usage(url.problem, command);
+  ParsedNameValues attributes =
+      resource_attributes(arguments.attributes, arguments.service, variables);
+  if (!attributes.problem.empty()) return usage(attributes.problem, command);
+  ParsedNameValues headers = request_headers(arguments.headers, variables);
+  if (!headers.problem.empty()) return usage(headers.problem, command);
+  target = {.url = std::move(*url.url),
+            .spool = arguments.spool,
+            .content = {.attributes = std::move(attributes.pairs),
+                        .command_line = arguments.command_line},
+            .headers = std::move(headers.pairs)};
+  return std::nullopt;
+}
+
+}  // namespace mixwalk

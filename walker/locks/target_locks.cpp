@@ -1,0 +1,69 @@
+#include "walker/locks/target_locks.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "unmanaged/ascii_lower.h"
+#include "walker/locks/threading_locks.h"
+#include "walker/target/process_block.h"
+
+namespace mixwalk {
+namespace {
+
+bool has_managed_frame(const Thread& thread) {
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
+}
+
+bool is_in_system_call(const Snapshot& snapshot, const Frame& leaf) {
+  if (leaf.kind != FrameKind::native || leaf.module == Frame::kNone) return false;
+  const std::string image = ascii_lower(module_name(snapshot.modules[static_cast<std::size_t>(leaf.module)]));
+  return image == "ntdll.dll" || image == "win32u.dll";
+}
+
+std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& target) {
+  std::unordered_map<std::uint32_t, const Thread*> captured;  // those with frames, by OS id
+  for (const Thread& thread : snapshot.threads) {
+    if (!thread.stack.frames.empty()) captured.try_emplace(thread.os_id, &thread);
+  }
+  std::vector<ThreadStack> stacks;
+  for (const TargetThread& thread : target.threads()) {
+    const StackLimits limits = stack_limits(target.memory(), thread.teb);
+    ThreadStack stack{.os_id = thread.os_id, .limit = limits.limit, .base = limits.base};
+    if (const auto found = captured.find(thread.os_id); found != captured.end()) {
+      const std::uint64_t top = found->second->stack.frames.front().stack_pointer;
+      if (limits.contains(top)) stack.top = top;
+      stack.managed = has_managed_frame(*found->second);
+      stack.in_system_call = is_in_system_call(snapshot, found->second->stack.frames.front());
+    }
+    stacks.push_back(stack);
+  }
+  return stacks;
+}
+
+FoundMonitors look(const Snapshot& snapshot, Target& target, ClrQuestions& clr) {
+  return find_monitors(clr, target.memory(), stacks_of(snapshot, target), target.modules());
+}
+
+// Returns false if the target does not run.
+bool runs(Target& target, ClrQuestions& clr) {
+  if (!target.forget_memory()) return false;
+  clr.target_ran();
+  return true;
+}
+
+}  // namespace
+
+void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
+  const bool live = runs(target, clr);
+  FoundMonitors found = look(snapshot, target, clr);
+  if (live) {
+    runs(target, clr);
+    found = agreed(found, look(snapshot, target, clr));
+  }
+  for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
+  snapshot.locks_missing = std::move(found.missing);
+  add_threading_locks(snapshot, target, clr);
+}
+
+}  // namespace mixwalk

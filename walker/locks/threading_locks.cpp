@@ -1,0 +1,263 @@
+#include "walker/locks/threading_locks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "walker/clr/heap_walk.h"
+#include "walker/clr/question_messages.h"
+#include "walker/locks/native_waits.h"
+#include "walker/locks/waiting_threads.h"
+
+namespace mixwalk {
+namespace {
+
+// The limits for the part of a stack from the leaf to Lock.TryEnterSlow. These are the frames of the wait, including
+// those of the runtime and the system.
+constexpr std::size_t kMaxLockFrames = 40;
+constexpr std::uint64_t kMaxLockBytes = 16 << 10;
+// A function keeps its arguments in the room that its caller has for them.
+constexpr std::uint64_t kHomeBytes = 0x20;
+constexpr std::size_t kRegisters = 16;
+// Addresses outside these limits do not belong to a process.
+constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
+
+constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
+constexpr std::string_view kReaderWriter = "System.Threading.ReaderWriterLockSlim.";
+constexpr std::string_view kWait = "System.Threading.WaitHandle.";
+constexpr std::string_view kAnyWait = "System.Threading.";
+
+using Locks = std::map<std::uint64_t, ClrLock>;
+
+struct Waiter {
+  const Thread* thread = nullptr;
+  std::uint64_t end = 0;             // threading_wait_end()
+  std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
+};
+
+// The addresses of those of these locks for which a thread with these words in its registers and stack may wait. The
+// lock is among the words, and beside it the event of a Lock or the address of a counter of a ReaderWriterLockSlim
+// (ClrLock::kept), since Lock.TryEnterSlow and ReaderWriterLockSlim.WaitOnEvent need them again after the wait.
+std::set<std::uint64_t> locks_with_words(std::span<const std::uint64_t> words, const Locks& locks) {
+  std::set<std::uint64_t> found;
+  for (const std::uint64_t word : words) {
+    const auto lock = locks.find(word);
+    if (lock == locks.end()) continue;
+    const bool kept = std::ranges::any_of(lock->second.kept, [&](std::uint64_t address) {
+      return address != 0 && std::ranges::find(words, address) != words.end();
+    });
+    if (kept) found.insert(word);
+  }
+  return found;
+}
+
+class Look {
+ public:
+  Look(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
+      : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target), limits_(limits),
+        end_(std::chrono::steady_clock::now() + limits.time) {
+    const auto version = target.runtime().major;
+    if (version < 8 || version > 10) return;
+    for (const ClrThread& thread : clr.threads()) {
+      if (version != 8) owners_.insert(thread.os_id);
+      if (thread.os_id != 0 && thread.managed_id != 0) managed_[thread.managed_id] = thread.os_id;
+    }
+  }
+
+  void add() {
+    target_.forget_memory();  // the threads are captured in their present state
+    std::vector<Waiter> waiters = find_waiters();
+    forget();
+    Locks locks = read(objects_of(waiters));
+    leave_out_old_copies(locks, waiters);
+    forget();
+    std::vector<std::uint64_t> again;
+    for (const auto& [address, lock] : locks) again.push_back(address);
+    const Locks later = read(again);
+    std::vector<LockReading> readings;
+    for (const Waiter& waiter : waiters) {
+      // So no result follows from data that was read only in part.
+      if (is_past_deadline()) break;
+      const std::set<std::uint64_t> found = locks_waited_for(waiter, locks);
+      if (found.size() != 1) continue;
+      const std::uint64_t address = *found.begin();
+      const auto then = locks.find(address);
+      const auto now = later.find(address);
+      if (now == later.end() || then->second != now->second) continue;
+      if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
+      readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
+    }
+    std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
+    if (!clr_.obstacle().empty() && snapshot_.locks_missing.empty()) snapshot_.locks_missing = clr_.obstacle();
+  }
+
+ private:
+  void missing(const char* why) {
+    if (snapshot_.locks_missing.empty()) snapshot_.locks_missing = why;
+  }
+
+  bool is_past_deadline() {
+    if (std::chrono::steady_clock::now() < end_) return false;
+    missing(kLocksTimeOver);
+    return true;
+  }
+
+  // Data that was read before the threads were captured may differ from what the threads wait for now.
+  void forget() {
+    if (target_.forget_memory()) clr_.target_ran();
+  }
+
+  std::vector<Waiter> find_waiters() {
+    std::vector<Waiter> waiters;
+    for (const Thread& thread : snapshot_.threads) {
+      const auto end = threading_wait_end(thread);
+      const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
+      if (!end || *end < begin || *end - begin > kMaxLockBytes) continue;
+      if (is_past_deadline()) break;
+      if (waiters.size() == limits_.waiters) {
+        missing(kTooManyLocks);
+        break;
+      }
+      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMaxLockBytes)};
+      // None of these words may be missing, because another lock could then be taken for the one that the thread waits
+      // for.
+      if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
+    }
+    return waiters;
+  }
+
+  bool may_be_object(std::uint64_t word) const {
+    if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress) return false;
+    const auto first = target_.memory().read_value<std::uint64_t>(word);
+    const std::uint64_t method_table = first.value_or(0) & ~kCollectorMarks;
+    return method_table >= kFirstAddress && method_table <= kLastAddress;
+  }
+
+  // Addresses at which an object may be. If not all words of a waiter fit into the rest of the limit, the waiter is
+  // left out, because with only some of them checked, another lock could be taken for the one that the thread waits
+  // for.
+  std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
+    std::set<std::uint64_t> objects;
+    std::erase_if(waiters, [&](const Waiter& waiter) {
+      if (is_past_deadline()) return true;
+      std::set<std::uint64_t> added;
+      for (const std::uint64_t word : waiter.words) {
+        if (!objects.contains(word) && may_be_object(word)) added.insert(word);
+      }
+      if (objects.size() + added.size() > limits_.objects) {
+        missing(kTooManyLocks);
+        return true;
+      }
+      objects.merge(added);
+      return false;
+    });
+    return {objects.begin(), objects.end()};
+  }
+
+  // Reads the locks, but only some of them if the time is over.
+  Locks read(std::span<const std::uint64_t> objects) {
+    Locks locks;
+    while (!objects.empty() && !is_past_deadline()) {
+      const auto some = objects.first(std::min(objects.size(), kMaxAsked));
+      objects = objects.subspan(some.size());
+      const std::vector<std::optional<ClrLock>> answers = clr_.lock_objects(some);
+      for (std::size_t i = 0; i < some.size() && i < answers.size(); ++i) {
+        if (answers[i]) locks[some[i]] = *answers[i];
+      }
+    }
+    return locks;
+  }
+
+  // Folklore: a collection moves the locks for which threads wait. The slots of a stack that are still in use get the new
+  // addresses, and a slot that is not in use keeps the old one, where the lock's old copy may still be readable. Real
+  // case: each waiter of fixtures/monitors had two locks among its words, and so none was shown. Remedy: if a waiter has
+  // more than one lock among its words, only those at which the heap has an object count. Test: locks_test
+  // (`monitors.exe --collect`).
+  void leave_out_old_copies(Locks& locks, const std::vector<Waiter>& waiters) {
+    std::set<std::uint64_t> doubtful;
+    for (const Waiter& waiter : waiters) {
+      std::set<std::uint64_t> found = locks_waited_for(waiter, locks);
+      if (found.size() > 1) doubtful.merge(found);
+    }
+    if (doubtful.empty() || is_past_deadline()) return;
+    const std::vector<std::uint64_t> addresses(doubtful.begin(), doubtful.end());
+    const std::vector<std::string> types = clr_.heap_object_types(addresses);
+    for (std::size_t i = 0; i < addresses.size() && i < types.size(); ++i) {
+      if (types[i].empty()) locks.erase(addresses[i]);
+    }
+  }
+
+  // A lock that the thread itself holds does not count, since it does not wait for such a lock.
+  std::set<std::uint64_t> locks_waited_for(const Waiter& waiter, const Locks& locks) const {
+    std::set<std::uint64_t> found = locks_with_words(waiter.words, locks);
+    std::erase_if(found, [&](std::uint64_t lock) { return owner_of(locks.at(lock)) == waiter.thread->os_id; });
+    return found;
+  }
+
+  // The OS id of the owner; 0 if there is none, or if it is unknown.
+  std::uint32_t owner_of(const ClrLock& lock) const {
+    if (!lock.held) return 0;
+    if (!lock.reader_writer) return owners_.contains(lock.owner) ? lock.owner : 0;
+    const auto owner = managed_.find(lock.owner);
+    return owner == managed_.end() ? 0 : owner->second;
+  }
+
+  static Lock lock_of(std::uint64_t address, const ClrLock& read, std::uint32_t owner) {
+    return {.kind = LockKind::threading_lock,
+            .address = address,
+            .type = read.reader_writer ? "System.Threading.ReaderWriterLockSlim" : "System.Threading.Lock",
+            .owner = owner,
+            .held = read.held,
+            .recursion = owner != 0 ? read.recursion : 0};
+  }
+
+  Snapshot& snapshot_;
+  Target& target_;
+  ClrQuestions& clr_;
+  WaitingThreads waiting_;
+  const MonitorLimits limits_;
+  const std::chrono::steady_clock::time_point end_;
+  std::set<std::uint32_t> owners_;  // the ids by which a System.Threading.Lock names threads; empty if unknown
+  // OS ids by managed ids, by which a ReaderWriterLockSlim names threads; empty if unknown.
+  std::map<std::uint32_t, std::uint32_t> managed_;
+};
+
+}  // namespace
+
+std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  bool waits = false;
+  for (std::size_t i = 0; i < frames.size() && i < kMaxLockFrames; ++i) {
+    const Frame& frame = frames[i];
+    if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
+    if (frame.kind != FrameKind::managed) continue;
+    const bool reader_writer = frame.name.starts_with(kReaderWriter);
+    if (reader_writer || frame.name.starts_with(kEnter)) {
+      // The JIT may have made one method of WaitOnEvent and its caller.
+      while (reader_writer && i + 1 < frames.size() && frames[i + 1].name.starts_with(kReaderWriter)) ++i;
+      if (!waits || i + 1 == frames.size() || frames[i + 1].stack_pointer == 0) return std::nullopt;
+      return frames[i + 1].stack_pointer + kHomeBytes;
+    }
+    if (!frame.name.starts_with(kAnyWait)) return std::nullopt;
+    waits = waits || frame.name.starts_with(kWait);
+  }
+  return std::nullopt;
+}
+
+bool has_threading_waits(const Snapshot& snapshot) {
+  return std::ranges::any_of(snapshot.threads, [](const Thread& thread) {
+    return threading_wait_end(thread).has_value();
+  });
+}
+
+void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
+  if (has_threading_waits(snapshot)) Look(snapshot, target, clr, limits).add();
+}
+
+}  // namespace mixwalk

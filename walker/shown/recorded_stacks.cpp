@@ -1,0 +1,110 @@
+#include "walker/shown/recorded_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "walker/base/utf8.h"
+#include "walker/shown/frame_label.h"
+
+namespace mixwalk {
+
+std::string_view RecordedStacks::Frame::plain_label() const {
+  std::string_view plain = label;
+  if (frame != nullptr && is_guess(frame->trust) && plain.ends_with(kGuessedMark)) plain.remove_suffix(kGuessedMark.size());
+  return plain;
+}
+
+RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.nodes) {
+  frames_.reserve(recording.frames.size());
+  for (const RecordedFrame& frame : recording.frames) {
+    frames_.push_back({frame_label(recording, frame), &frame});
+  }
+  keep_methods_apart(recording);
+  std::unordered_map<std::uint64_t, std::uint32_t> words;  // stack << 32 | detail → its node
+  leaves_.reserve(recording.samples.size());
+  for (const Recording::Sample& sample : recording.samples) {
+    const bool stackless = sample.stack == Recording::kNone;
+    const bool typed = sample.detail != Recording::kNone && is_moment(recording.event);
+    if (!stackless && !typed) {
+      leaves_.push_back(sample.stack);
+      continue;
+    }
+    const std::uint64_t key = std::uint64_t{sample.stack} << 32 | sample.detail;
+    const auto [at, added] = words.emplace(key, static_cast<std::uint32_t>(nodes_.size()));
+    if (added) {
+      std::string text = sample.detail == Recording::kNone
+                             ? std::string()
+                             : valid_utf8(recording.details[sample.detail]);
+      if (stackless) text = text.empty() ? "[no stack]" : fmt::format("[no stack: {}]", text);
+      nodes_.push_back({sample.stack, static_cast<std::uint32_t>(frames_.size())});
+      frames_.push_back({std::move(text), nullptr});
+    }
+    leaves_.push_back(at->second);
+  }
+}
+
+// Overloads of an async method would have the same label, since the name of a state machine does not contain the
+// parameters. Only these methods keep the names that the metadata gives them.
+void RecordedStacks::keep_methods_apart(const Recording& recording) {
+  std::unordered_map<std::string_view, const std::string*> raw;  // by label; null if several names have the label
+  const auto is_managed = [](const Frame& frame) {
+    return frame.frame->kind == FrameKind::managed && !frame.frame->name.empty();
+  };
+  for (const Frame& frame : frames_) {
+    if (!is_managed(frame)) continue;
+    const auto [at, added] = raw.try_emplace(frame.plain_label(), &frame.frame->name);
+    if (!added && at->second != nullptr && *at->second != frame.frame->name) at->second = nullptr;
+  }
+  std::vector<Frame*> alike;  // the map's keys point to the labels, so these are changed afterwards
+  for (Frame& frame : frames_) {
+    if (is_managed(frame) && raw.at(frame.plain_label()) == nullptr) alike.push_back(&frame);
+  }
+  for (Frame* frame : alike) frame->label = raw_frame_label(recording, *frame->frame);
+}
+
+std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
+                                       const std::vector<std::uint32_t>& frames) {
+  std::vector<std::uint32_t> equal;
+  equal.reserve(nodes.size());
+  std::unordered_map<std::uint64_t, std::uint32_t> known;  // equal parent << 32 | frame → the first such node
+  for (const Recording::Node& node : nodes) {
+    const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : equal[node.parent];
+    const std::uint64_t key = std::uint64_t{parent} << 32 | frames[node.frame];
+    equal.push_back(known.emplace(key, static_cast<std::uint32_t>(equal.size())).first->second);
+  }
+  return equal;
+}
+
+std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording) {
+  std::vector<std::vector<std::uint32_t>> samples(recording.threads.size());
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
+    samples[recording.samples[i].thread].push_back(static_cast<std::uint32_t>(i));
+  }
+  return samples;
+}
+
+std::vector<SampleSum> sum_samples(const Recording& recording,
+                                   const std::vector<std::uint32_t>& stacks, bool by_thread) {
+  std::vector<SampleSum> sums;
+  std::unordered_map<std::uint64_t, std::size_t> known;  // thread << 32 | stack
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
+    const Recording::Sample& sample = recording.samples[i];
+    const std::uint32_t thread = by_thread ? sample.thread : 0;
+    const auto [at, added] = known.emplace(std::uint64_t{thread} << 32 | stacks[i], sums.size());
+    if (added) sums.push_back({thread, stacks[i]});
+    SampleSum& sum = sums[at->second];
+    ++sum.count;
+    sum.value += std::min(sample.value, std::numeric_limits<std::uint64_t>::max() - sum.value);
+  }
+  return sums;
+}
+
+std::string thread_label(const Recording::ThreadInfo& thread) {
+  return thread.name.empty() ? fmt::format("thread {:#x}", thread.os_id) : valid_utf8(thread.name);
+}
+
+}  // namespace mixwalk

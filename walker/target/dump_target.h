@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "unmanaged/minidump/dump_memory.h"
+#include "unmanaged/minidump/minidump.h"
+#include "walker/target/disk_images.h"
+#include "walker/target/image_backed_memory.h"
+#include "walker/target/target.h"
+#include "walker/target/target_images.h"
+
+namespace mixwalk {
+
+// A process in a minidump. If the dump lacks the memory of an image, the image's file on this machine is read.
+class DumpTarget final : public Target {
+ public:
+  // `dump` must have no error. Both arguments must outlive this object.
+  DumpTarget(const Minidump& dump, DiskImages& disk);
+
+  const Process& process() const noexcept override { return process_; }
+  const Runtime& runtime() const noexcept override { return runtime_; }
+  std::uint64_t unix_time_ms() const noexcept override { return std::uint64_t{dump_.time()} * 1000; }
+  std::span<const Module> modules() const noexcept override { return modules_; }
+  std::span<const TargetThread> threads() const noexcept override { return threads_; }
+  const MemoryReader& memory() const noexcept override { return memory_; }
+  OutsideMemory& outside() noexcept override { return outside_; }
+  // The stack's limits are those of the TEB if the dump has it, otherwise those of the part of the stack in the dump.
+  void capture(const TargetThread& thread, RawSample& sample) override;
+
+  // The images, with the facts in the dump about their PDBs.
+  const std::vector<TargetImages::Image>& images() const noexcept { return images_; }
+  const MemoryReader& dumped_memory() const noexcept { return dumped_; }
+
+ private:
+  void list_modules();
+  void list_threads();
+  StackLimits stack_limits(const MinidumpThread& thread, std::uint64_t rsp) const;
+
+  const Minidump& dump_;
+  Process process_;
+  Runtime runtime_;
+  std::vector<Module> modules_;
+  std::vector<TargetImages::Image> images_;  // in the order of modules_
+  std::vector<TargetThread> threads_;        // in the order of dump_.threads()
+  DumpMemory dumped_;
+  ImageBackedMemory memory_;
+  DumpOutsideMemory outside_;
+};
+
+}  // namespace mixwalk
