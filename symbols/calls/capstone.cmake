@@ -21,7 +21,7 @@ function(mixwalk_add_capstone)
 endfunction()
 mixwalk_add_capstone()
 # Its warnings are not corrected here.
-target_compile_options(capstone PRIVATE -w)
+target_compile_options(capstone PRIVATE -w ${MIXWALK_SHIPPED_OPTIONS})
 target_include_directories(capstone_static SYSTEM INTERFACE ${mixwalk_capstone}/include)
 
 # For each of its 15,000 instructions, capstone keeps which registers are read and written without being named (60 of 80

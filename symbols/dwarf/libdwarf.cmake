@@ -15,6 +15,6 @@ function(mixwalk_add_libdwarf)
 endfunction()
 mixwalk_add_libdwarf()
 # Its warnings are not corrected here.
-target_compile_options(dwarf PRIVATE -w)
+target_compile_options(dwarf PRIVATE -w ${MIXWALK_SHIPPED_OPTIONS})
 get_target_property(mixwalk_libdwarf_headers dwarf INTERFACE_INCLUDE_DIRECTORIES)
 set_target_properties(dwarf PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${mixwalk_libdwarf_headers}")

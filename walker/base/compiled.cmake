@@ -5,6 +5,7 @@
 if(MIXWALK_PRECOMPILE)
   foreach(headers mixwalk_standard_headers mixwalk_standard_headers_small)
     add_library(${headers} OBJECT ${CMAKE_SOURCE_DIR}/walker/base/precompiled.cpp)
+    target_link_libraries(${headers} PRIVATE mixwalk_settings)
     target_compile_options(${headers} PRIVATE ${MIXWALK_SHIPPED_OPTIONS})
     target_precompile_headers(${headers} PRIVATE
       <algorithm> <array> <charconv> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string>
@@ -35,6 +36,8 @@ endfunction()
 #   TOGETHER_NATIVELY: the same, but only where no mixwalk.dll is built.
 function(mixwalk_compiled target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FROZEN;SMALL;TOGETHER;TOGETHER_NATIVELY" "" "")
+  target_link_libraries(${target} PRIVATE mixwalk_settings)
+  target_compile_options(${target} PRIVATE ${MIXWALK_SHIPPED_OPTIONS})
   set(headers mixwalk_standard_headers)
   if(arg_SMALL)
     target_compile_options(${target} PRIVATE ${MIXWALK_SMALL_OPTIONS})

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-// The format in which bundle.cmake stores the fixed parts of the HTML report (page_parts.h).
+// The format in which bundle.py stores the fixed parts of the HTML report (page_parts.h).
 namespace mixwalk::page_pack {
 
 std::span<const unsigned char> packed() noexcept;  // all parts, one after another, as a gzip file

@@ -30,7 +30,7 @@ std::string unpacked() {
   return text;
 }
 
-// `index`: the part's position in the order in which bundle.cmake adds the parts.
+// `index`: the part's position in the order in which bundle.py adds the parts.
 std::string_view part(std::size_t index) {
   static const std::string all = unpacked();
   const auto sizes = page_pack::sizes();

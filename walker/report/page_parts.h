@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-// The fixed parts of the HTML report. bundle.cmake compiles these parts into the program. They are unpacked when one of
+// The fixed parts of the HTML report. bundle.py compiles these parts into the program. They are unpacked when one of
 // them is first used, and stay in memory.
 namespace mixwalk::page_parts {
 

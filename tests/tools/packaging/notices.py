@@ -84,7 +84,7 @@ def of_link_command(build, image):
 
 
 def of_report_page(build, image):
-    """"NAME VERSION" of the scripts in the report's page, which walker/report/bundle.cmake packed into the image."""
+    """"NAME VERSION" of the scripts in the report's page, which walker/report/bundle.py packed into the image."""
     with open(os.path.join(build, "bin", image), "rb") as file:
         content = file.read()
     scripts = set()
