@@ -103,11 +103,11 @@ std::optional<ParseResult> finish_output(const std::optional<std::string>& forma
     if (output.format == nullptr) return unknown_format(*format, FormatsOf::all, "dump");
   } else {
     output.format = format_by_path(output.output.value_or(""));
-    if (output.format == nullptr) output.format = format_by_name("text");
+    if (output.format == nullptr) output.format = &format_of(Format::text);
   }
   if (auto wrong = refuse_filter(*output.format, output.filter, "dump")) return wrong;
   if (output.calls) output.filter.all = true;  // the call of a frame that is not shown would be lost
-  if (output.calls && output.format->name != "text") {
+  if (output.calls && output.format->id != Format::text) {
     return usage("--asm needs the format text", "dump");
   }
   if (output.output && output.output->empty()) return usage("--output needs a file's name", "dump");
@@ -239,7 +239,7 @@ ParseResult finish_dump(DumpArguments& arguments) {
   }
   if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
   if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
-  if (command.repeat > 1 && command.format->name != "mixwalk") {
+  if (command.repeat > 1 && command.format->id != Format::mixwalk) {
     return usage("--repeat needs a .mixwalk file (-o NAME.mixwalk): the format " +
                      std::string(command.format->name) + " cannot contain a series", "dump");
   }

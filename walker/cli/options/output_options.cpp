@@ -38,7 +38,7 @@ ParseResult unknown_format(const std::string& format, FormatsOf which,
 
 std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
                                          const std::string& command) {
-  if (format.name != "mixwalk" || (!filter.managed_only && !filter.depth)) return std::nullopt;
+  if (format.id != Format::mixwalk || (!filter.managed_only && !filter.depth)) return std::nullopt;
   return usage("a .mixwalk file always has all frames: it cannot be written with --depth or --managed-only", command);
 }
 

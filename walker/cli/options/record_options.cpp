@@ -146,7 +146,7 @@ std::optional<ParseResult> finish_output(const RecordArguments& arguments,
       return unknown_format(*arguments.format, FormatsOf::recordings, "record");
     }
   } else {
-    command.format = command.output ? format_by_path(*command.output) : format_by_name("mixwalk");
+    command.format = command.output ? format_by_path(*command.output) : &format_of(Format::mixwalk);
     if (command.format == nullptr) {
       return usage("mixwalk knows no format for the extension of --output: give one with --format", "record");
     }
