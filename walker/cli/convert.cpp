@@ -31,12 +31,12 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
 
 std::optional<Failure> write(const Recording& original, const ConvertCommand& command) {
   auto exporter = command.format->make();
-  if (command.format->name == "text" && command.filter.all) {
+  if (command.format->id == Format::text && command.filter.all) {
     exporter = std::make_unique<DumpExporter>(
         std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
   }
   // A .mixwalk file has all frames. In other formats, only recordings of exceptions have frames left out.
-  const bool whole = command.format->name == "mixwalk" || command.filter.all ||
+  const bool whole = command.format->id == Format::mixwalk || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
   std::optional<std::string> path;  // no value for standard output
@@ -51,7 +51,7 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
 // No other format has all data of a recording, so a mistake in the command line must not cost the recording.
 bool would_lose_input(const ConvertCommand& command) {
   if (command.output == "-") return false;
-  return command.format->name == "mixwalk" ? would_empty(command.output, command.input)
+  return command.format->id == Format::mixwalk ? would_empty(command.output, command.input)
                                            : would_overwrite(command.output, command.input);
 }
 

@@ -4,28 +4,22 @@
 #include <charconv>
 #include <sstream>
 
-#include "walker/base/printable.h"
 #include "walker/cli/options/duration.h"
 
 namespace mixwalk {
 namespace {
 
+// CLI11 reads 010 as octal. So it could choose another process than the one that the user means.
 std::uint32_t number_of(const std::string& flags, const std::string& text) {
-  if (const auto number = to_number(text)) return *number;
-  throw CLI::ValidationError(flags.substr(flags.find("--")),
-                             "\"" + text + "\" is no number from 1 to 4294967295");
+  std::uint32_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc{} || end != last || number == 0) refuse_text(flags, text, "is no number from 1 to 4294967295");
+  return number;
 }
 
 // The name of the validator that stores an option's words.
 const std::string kWords = "words";
-
-// CLI11's errors have several lines and quote what the user typed. This makes one line without control characters.
-std::string one_line(std::string text) {
-  constexpr std::size_t kMaxBytes = 400;
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return printable(text, kMaxBytes);
-}
 
 }  // namespace
 
@@ -45,7 +39,8 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
   if (app->get_option_no_throw("program") == nullptr) {
     return CLI::Formatter::make_usage(app, name);
   }
-  const std::string file = app->get_name() == "dump" ? " | FILE.dmp" : "";
+  const std::string argument = app->get_option("program")->get_option_text();  // empty if it is hidden
+  const std::string file = argument.empty() ? "" : " | " + argument;
   return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME" + file + " | -- PROGRAM ARGS...)\n";
 }
 
@@ -63,13 +58,10 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return out.str();
 }
 
-// CLI11 reads 010 as octal. So it could choose another process than the one that the user means.
-std::optional<std::uint32_t> to_number(const std::string& text) {
-  std::uint32_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  if (error != std::errc{} || end != last || number == 0) return std::nullopt;
-  return number;
+void refuse(const std::string& message) { throw CLI::ValidationError(message); }
+
+void refuse_text(const std::string& flags, const std::string& text, const std::string& why) {
+  refuse(flags.substr(flags.find("--")) + ": \"" + text + "\" " + why);
 }
 
 CLI::Option* add_number(CLI::App& app, const std::string& flags,
@@ -86,23 +78,33 @@ CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-CLI::Validator duration_validator() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return parse_duration(text) ? std::string()
-                                    : "\"" + text + "\" is no duration (2s, 500ms, 00:00:30)";
-      },
-      "DURATION");
+CLI::Option* add_process(CLI::App& app, ProcessArguments& arguments, const std::string& what) {
+  CLI::Option* const id = add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
+  app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
+  return id;
 }
 
-CLI::Validator duration_with_unit_validator() {
-  return CLI::Validator(
-      [](std::string& text) {
-        if (!parse_duration(text)) return "\"" + text + "\" is no duration (2s, 500ms)";
-        if (has_unit(text)) return std::string();
-        return "\"" + text + "\" has no unit: write " + text + "ms, or " + text + "s";
-      },
-      "DURATION");
+std::optional<TargetChoice> process_in(const ProcessArguments& arguments) {
+  if (arguments.id) return ById{*arguments.id};
+  if (!arguments.name) return std::nullopt;
+  if (arguments.name->empty()) refuse("--name must not be empty");
+  return ByName{*arguments.name};
+}
+
+void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std::string& where) {
+  app.add_option("--symbol-path", path, where + "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
+      ->option_text("PATH");
+}
+
+void add_verbose(CLI::App& app, bool& verbose) {
+  app.add_flag("-v,--verbose", verbose, "Print on standard error what mixwalk is doing");
+}
+
+std::uint32_t duration_of(const std::string& flags, const std::string& text, bool needs_unit) {
+  const auto duration = parse_duration(text);
+  if (!duration) refuse_text(flags, text, std::string("is no duration (2s, 500ms") + (needs_unit ? ")" : ", 00:00:30)"));
+  if (needs_unit && !has_unit(text)) refuse_text(flags, text, "has no unit: write " + text + "ms, or " + text + "s");
+  return *duration;
 }
 
 std::string sentence(const CLI::ParseError& error, const CLI::App& command) {
@@ -120,12 +122,6 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command) {
                                                        : option + " may be given only once";
   }
   return text;
-}
-
-ParseResult usage(const std::string& message, const std::string& command) {
-  const std::string help = command.empty() ? "mixwalk --help" : "mixwalk " + command + " --help";
-  return {.exit_code = ExitCode::usage,
-          .to_stderr = "mixwalk: " + one_line(message) + " (see " + help + ")\n"};
 }
 
 }  // namespace mixwalk

@@ -27,6 +27,11 @@ std::vector<std::string> words_in(const std::map<std::string, Value>& words) {
 // The kinds of options of which the commands consist. Only the …options.cpp files include this header, because CLI11
 // takes long to compile.
 
+// Refuses the command line, with one line that says why. parse_command_line() adds which help to read.
+[[noreturn]] void refuse(const std::string& message);
+// Refuses the text that was given for the option with these flags: `--rate: "x" is no number`.
+[[noreturn]] void refuse_text(const std::string& flags, const std::string& text, const std::string& why);
+
 // An option that takes one of these words and nothing else. (CLI11's own transformer would also take the number of a
 // word, and its error messages are written for programmers.)
 template <class Value, class Target>
@@ -37,14 +42,8 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flags,
       flags,
       [&words, &target, flags](const std::string& text) {
         const auto found = words.find(text);
-        if (found != words.end()) {
-          target = found->second;
-          return;
-        }
-        std::string all;
-        for (const auto& [word, value] : words) all += (all.empty() ? "" : ", ") + word;
-        throw CLI::ValidationError(flags.substr(flags.find("--")),
-                                   "\"" + text + "\" is none of " + all);
+        if (found == words.end()) refuse_text(flags, text, "is none of " + CLI::detail::join(words_in(words), ", "));
+        target = found->second;
       },
       help);
   set_words(*option, words_in(words));
@@ -57,11 +56,38 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
 // An option that takes one text, and may be given several times.
 CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
                       const std::string& help);
-// Returns nothing if the text is not such a number.
-std::optional<std::uint32_t> to_number(const std::string& text);
-CLI::Validator duration_validator();
-// For options that people give in milliseconds. A number without a unit would mean seconds, so it is refused.
-CLI::Validator duration_with_unit_validator();
+// The milliseconds of a duration that was given for the option with these flags, or refuses the text. `needs_unit`: a
+// number without a unit is refused. It would mean seconds, and people give such an option in milliseconds.
+std::uint32_t duration_of(const std::string& flags, const std::string& text, bool needs_unit);
+// An option that takes a duration. `target`: std::uint32_t, or an optional one.
+template <class Target>
+CLI::Option* add_duration(CLI::App& app, const std::string& flags, Target& target, const std::string& help,
+                          bool needs_unit = false) {
+  return app.add_option_function<std::string>(
+                flags, [&target, flags, needs_unit](const std::string& text) {
+                  target = duration_of(flags, text, needs_unit);
+                }, help)
+      ->option_text("DURATION");
+}
+
+// Options that several commands have.
+
+// --process-id and --name. `what` begins their help: "The process to dump".
+struct ProcessArguments {
+  std::optional<std::uint32_t> id;
+  std::optional<std::string> name;
+};
+// Returns the option --process-id.
+CLI::Option* add_process(CLI::App& app, ProcessArguments& arguments, const std::string& what);
+// The process that they name. Returns nothing if neither was given. Refuses an empty name.
+std::optional<TargetChoice> process_in(const ProcessArguments& arguments);
+
+// --symbol-path. `where` begins its help, and ends before "(default: …".
+void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std::string& where);
+inline constexpr char kPdbsOfImages[] =
+    "Where to look for PDBs, in addition to the folders of the images:\nFOLDER;srv*FOLDER;… ";
+
+void add_verbose(CLI::App& app, bool& verbose);
 
 // Formats the help. The usage line of a command names its target, and the list of all commands has one line per
 // command.
@@ -75,9 +101,5 @@ class HelpFormatter final : public CLI::Formatter {
 // Says what is wrong, in words for a user, since CLI11's own messages speak of types and counts. `command`: the app, or
 // the command of the app, that was parsed.
 std::string sentence(const CLI::ParseError& error, const CLI::App& command);
-
-// The error for an invalid command line: one line, which refers to the help of the command. An empty `command` means
-// the help of all commands.
-ParseResult usage(const std::string& message, const std::string& command);
 
 }  // namespace mixwalk

@@ -1,8 +1,10 @@
 #include "walker/cli/options/command_line.h"
 
 #include <map>
+#include <memory>
 
 #include "walker/base/version.h"
+#include "walker/cli/options/completions.h"
 
 namespace mixwalk {
 namespace {
@@ -16,10 +18,11 @@ constexpr char kPsHelp[] =
 const std::map<std::string, Format> kListFormats = {{"text", Format::text},
                                                     {"json", Format::json}};
 
-void add_ps(CLI::App& app, PsCommand& command) {
-  CLI::App* ps = app.add_subcommand("ps", kPsHelp);
-  add_choice(*ps, "-f,--format", kListFormats, command.format, "text or json")
-      ->option_text("FORMAT");
+Finish add_ps(CLI::App& app) {
+  const auto command = std::make_shared<PsCommand>();
+  app.description(kPsHelp);
+  add_choice(app, "-f,--format", kListFormats, command->format, "text or json")->option_text("FORMAT");
+  return [command](Given) -> ParseResult { return {.command = *command}; };
 }
 
 constexpr char kCompletionsHelp[] =
@@ -29,13 +32,35 @@ constexpr char kCompletionsHelp[] =
     "  eval \"$(mixwalk completions bash)\"\n"
     "  mixwalk completions powershell | Out-String | Invoke-Expression";
 
-void add_completions(CLI::App& app, std::string& shell) {
-  CLI::App* completions = app.add_subcommand("completions", kCompletionsHelp);
-  CLI::Option* const option = completions->add_option("shell", shell, "bash or powershell")->option_text("SHELL");
-  set_words(*option, {"bash", "powershell"});
+ParseResult completions_for(const std::string& shell) {
+  if (shell == "bash") return {.to_stdout = bash_completions(command_table())};
+  if (shell == "powershell") return {.to_stdout = powershell_completions(command_table())};
+  refuse(shell.empty() ? "completions needs a shell: bash or powershell"
+                       : "\"" + shell + "\" is none of bash, powershell");
 }
 
+Finish add_completions(CLI::App& app) {
+  const auto shell = std::make_shared<std::string>();
+  app.description(kCompletionsHelp);
+  set_words(*app.add_option("shell", *shell, "bash or powershell")->option_text("SHELL"), {"bash", "powershell"});
+  return [shell](Given) { return completions_for(*shell); };
+}
+
+constexpr CommandRow kRows[] = {
+    {"ps", &add_ps},
+    {"dump", &add_dump, true},
+    {"record", &add_record, true},
+    {"convert", &add_convert},
+    {"symbolise", &add_symbolise},
+    {"compare", &add_compare},
+    {"report", &add_report},
+    {"doctor", &add_doctor},
+    {"completions", &add_completions},
+};
+
 }  // namespace
+
+std::span<const CommandRow> command_rows() { return kRows; }
 
 CommandLine::CommandLine()
     : app("mixwalk shows the complete call stacks of .NET processes: native and managed frames, interleaved.",
@@ -44,15 +69,7 @@ CommandLine::CommandLine()
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.allow_windows_style_options(false);  // on other systems /p is a file
-  add_ps(app, ps);
-  add_dump(app, dump);
-  add_record(app, record);
-  add_convert(app, convert);
-  add_symbolise(app, symbolise);
-  add_compare(app, compare);
-  add_report(app, report);
-  add_doctor(app, doctor);
-  add_completions(app, shell);
+  for (const CommandRow& row : kRows) finish.push_back(row.add(*app.add_subcommand(row.name)));
 }
 
 }  // namespace mixwalk

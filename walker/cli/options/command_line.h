@@ -1,32 +1,52 @@
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "walker/cli/options/arguments.h"
-#include "walker/cli/options/convert_options.h"
-#include "walker/cli/options/doctor_options.h"
-#include "walker/cli/options/dump_options.h"
-#include "walker/cli/options/hang_options.h"
-#include "walker/cli/options/record_options.h"
-#include "walker/cli/options/symbolise_options.h"
 
 namespace mixwalk {
 
-// All commands with their options, and the values that CLI11 fills in.
+// What a command gets besides the values of its options.
+struct Given {
+  std::vector<std::string> program;  // the words after "--"
+  const OtelVariables& variables;
+};
+
+// Checks the values of a command's options, and returns the command that they mean. Refuses the command line (refuse())
+// if they mean none.
+using Finish = std::function<ParseResult(Given given)>;
+
+// One command of mixwalk. The parser, the help, the completions and the documents all follow from this table.
+struct CommandRow {
+  const char* name;
+  // Gives the command its help and its options. The result keeps their values.
+  Finish (*add)(CLI::App& command);
+  bool takes_program = false;  // whether words may follow "--"
+};
+
+// In the order in which the help lists them. What a command does is run() for its alternative of Command.
+std::span<const CommandRow> command_rows();
+
+// The table in the form of CLI11.
 struct CommandLine {
   CommandLine();
-  CommandLine(const CommandLine&) = delete;  // the app points to the other members
+  CommandLine(const CommandLine&) = delete;  // the app points to the values
   CommandLine& operator=(const CommandLine&) = delete;
 
   CLI::App app;
-  PsCommand ps;
-  DumpArguments dump;
-  RecordArguments record;
-  ConvertArguments convert;
-  SymboliseArguments symbolise;
-  HangArguments compare, report;
-  DoctorArguments doctor;
-  std::string shell;  // the value for completions; empty if none was given
+  std::vector<Finish> finish;  // of each row
 };
+
+// Each in a file of its own.
+Finish add_dump(CLI::App& app);
+Finish add_record(CLI::App& app);
+Finish add_convert(CLI::App& app);
+Finish add_symbolise(CLI::App& app);
+Finish add_compare(CLI::App& app);
+Finish add_report(CLI::App& app);
+Finish add_doctor(CLI::App& app);
 
 }  // namespace mixwalk

@@ -1,4 +1,6 @@
-#include "walker/cli/options/doctor_options.h"
+#include <memory>
+
+#include "walker/cli/options/command_line.h"
 
 namespace mixwalk {
 namespace {
@@ -14,33 +16,29 @@ constexpr char kDoctorHelp[] =
     "  mixwalk doctor\n"
     "  mixwalk doctor -p 4711 --json";
 
+struct DoctorArguments {
+  DoctorCommand command;
+  ProcessArguments process;
+};
+
 }  // namespace
 
-void add_doctor(CLI::App& app, DoctorArguments& arguments) {
-  CLI::App* doctor = app.add_subcommand("doctor", kDoctorHelp);
-  auto* id = add_number(*doctor, "-p,--process-id", arguments.id, "Also check this process")->option_text("PID");
-  doctor->add_option("-n,--name", arguments.name, "Also check this process, by its image's name")
-      ->option_text("NAME")
-      ->excludes(id);
-  doctor->add_flag("--json", arguments.json, "Write JSON (docs/doctor.md)");
-  doctor->add_flag("--no-trial", arguments.no_trial, "Load nothing into the process, and stop none of its threads");
-  doctor
-      ->add_option("--symbol-path", arguments.symbol_path,
-                   "Where to look for PDBs, in addition to the folders of the images:\n"
-                   "FOLDER;srv*FOLDER;… (default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
-      ->option_text("PATH");
-}
-
-ParseResult finish_doctor(const DoctorArguments& arguments) {
-  if (arguments.name && arguments.name->empty()) return usage("--name must not be empty", "doctor");
-  DoctorCommand command{.target = std::nullopt,
-                        .json = arguments.json,
-                        .trial = !arguments.no_trial,
-                        .symbol_path = arguments.symbol_path};
-  if (arguments.id) command.target = ById{*arguments.id};
-  if (arguments.name) command.target = ByName{*arguments.name};
-  if (!command.target && arguments.no_trial) return usage("--no-trial needs --process-id or --name", "doctor");
-  return {.command = std::move(command)};
+Finish add_doctor(CLI::App& app) {
+  const auto arguments = std::make_shared<DoctorArguments>();
+  DoctorCommand& command = arguments->command;
+  app.description(kDoctorHelp);
+  CLI::Option* const id = add_process(app, arguments->process, "Also check this process");
+  app.get_option("--name")->excludes(id);
+  app.add_flag("--json", command.json, "Write JSON (docs/doctor.md)");
+  app.add_flag_callback("--no-trial", [&command] { command.trial = false; },
+                        "Load nothing into the process, and stop none of its threads");
+  add_symbol_path(app, command.symbol_path, kPdbsOfImages);
+  return [arguments](Given) -> ParseResult {
+    DoctorCommand& command = arguments->command;
+    command.target = process_in(arguments->process);
+    if (!command.target && !command.trial) refuse("--no-trial needs --process-id or --name");
+    return {.command = std::move(command)};
+  };
 }
 
 }  // namespace mixwalk

@@ -1,11 +1,11 @@
-#include "walker/cli/options/dump_options.h"
-
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
 #include <string_view>
 
 #include "unmanaged/ascii_lower.h"
-#include "walker/cli/options/duration.h"
+#include "walker/cli/options/output_options.h"
+#include "walker/cli/options/visit_options.h"
 
 namespace mixwalk {
 namespace {
@@ -35,84 +35,28 @@ constexpr char kDumpHelp[] =
     "  mixwalk dump --name orders -o orders.dmp\n"
     "  mixwalk dump orders.dmp --symbol-path /symbols";
 
-}  // namespace
-
-void add_dump(CLI::App& app, DumpArguments& arguments) {
-  CLI::App* dump = app.add_subcommand("dump", kDumpHelp);
-  DumpCommand& command = arguments.command;
-  arguments.app = dump;
-  add_visit(*dump, arguments.visit, command.visit, "dump");
-  dump->get_option("program")
-      ->group("Options")
-      ->description("A dump file (minidump): the stacks in it")
-      ->option_text("FILE.dmp");
-  dump->add_option("--after", arguments.visit.after, "When to dump a started program (default 2s)")
-      ->check(duration_validator())
-      ->option_text("DURATION");
-  dump->add_flag("--at-once", command.visit.sampling.at_once,
-                 "Stop all threads together, and copy all stacks before the first thread runs again\n"
-                 "(--deadline is then 500ms, for all threads together)");
-  add_number(*dump, "--repeat", arguments.repeat,
-             "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other\n"
-             "format can contain a series. All threads are stopped together for each dump, as with\n"
-             "--at-once; not with --one-by-one, --engine snapshot or --canary. Ctrl-C ends the series\n"
-             "and keeps the dumps so far")
-      ->option_text("N");
-  dump->add_option("--every", arguments.every,
-                   "The time between the starts of two dumps of a series (default 10s); only with --repeat")
-      ->check(duration_validator())
-      ->option_text("DURATION");
-  dump->add_flag("--one-by-one", arguments.one_by_one, "Stop the threads of each dump one after the other; only with --repeat")
-      ->excludes("--at-once");
-  auto* outside = dump->add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
-                                          "Only read the process: load nothing into it, and send it no request");
-  dump->add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
-                          "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
-                          "outside instead")
-      ->excludes(outside);
-  dump->add_option("--dac", command.dac,
-                   "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")
-      ->option_text("FILE");
-  dump->add_flag_callback("--no-locks", [&command] { command.locks = false; },
-                          "Do not find out which thread holds which lock");
-  dump->add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")
-      ->option_text("FILE");
-  add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension, otherwise text; .dmp: a dump file of the process");
-  add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
-      ->option_text("N");
-  dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
-  dump->add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
-  dump->add_flag("--all", command.filter.all,
-                 "Show each frame of the runtime itself, even if it has no name (text only)");
-  add_colour(*dump, command.colour);
-  dump->add_flag("-v,--verbose", command.verbose, "Print on standard error what mixwalk is doing");
-}
-
-namespace {
+struct DumpArguments {
+  VisitArguments visit;
+  std::optional<std::string> format;
+  std::optional<std::uint32_t> repeat, after_ms;
+  bool one_by_one = false;
+  DumpCommand command;
+};
 
 // Whether the output is a dump file.
 bool writes_minidump(const DumpArguments& arguments) {
-  const std::string output = arguments.command.output.value_or("");
-  return !arguments.format && ascii_lower(output).ends_with(".dmp");
+  return !arguments.format && ascii_lower(arguments.command.output.value_or("")).ends_with(".dmp");
 }
 
-// Returns an error, or nothing if the options are valid; `output` then has them.
-std::optional<ParseResult> finish_output(const std::optional<std::string>& format, DumpOutput& output) {
-  if (format) {
-    output.format = format_by_name(*format);
-    if (output.format == nullptr) return unknown_format(*format, FormatsOf::all, "dump");
-  } else {
-    output.format = format_by_path(output.output.value_or(""));
-    if (output.format == nullptr) output.format = format_by_name("text");
-  }
-  if (auto wrong = refuse_filter(*output.format, output.filter, "dump")) return wrong;
+// Checks the options of the output, and completes them.
+void finish_output(const std::optional<std::string>& format, DumpOutput& output) {
+  output.format = chosen_format(format, FormatsOf::all, output.output.value_or(""));
+  if (output.format == nullptr) output.format = &format_of(Format::text);
+  check_frames(*output.format, output.filter);
   if (output.calls) output.filter.all = true;  // the call of a frame that is not shown would be lost
-  if (output.calls && output.format->name != "text") {
-    return usage("--asm needs the format text", "dump");
-  }
-  if (output.output && output.output->empty()) return usage("--output needs a file's name", "dump");
+  if (output.calls && output.format->id != Format::text) refuse("--asm needs the format text");
+  if (output.output && output.output->empty()) refuse("--output needs a file's name");
   if (output.output == "-") output.output.reset();
-  return std::nullopt;
 }
 
 // Options that only mixwalk.dll can follow.
@@ -130,14 +74,19 @@ constexpr std::initializer_list<const char*> kStackOptions = {
     "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
     "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
 
-// The first of these options that was given, or null if none was.
-const char* first_given(const CLI::App& app, std::initializer_list<const char*> options) {
-  const auto given = std::ranges::find_if(options, [&](const char* option) { return app.count(option) != 0; });
-  return given == options.end() ? nullptr : *given;
+using OptionNames = std::initializer_list<const char*>;
+
+// Refuses the first option that was given of these. `where`: "with a dump file".
+void refuse_given(const CLI::App& app, std::initializer_list<OptionNames> lists, const std::string& where) {
+  for (const OptionNames& options : lists) {
+    for (const char* option : options) {
+      if (app.count(option) != 0) refuse(std::string(option) + " cannot be used " + where);
+    }
+  }
 }
 
-}  // namespace
-
+// Whether an argument that is not an option means a dump file rather than a program. It does if the argument has an
+// extension that is not that of a program. No file is looked for.
 bool is_dump_file(const std::string& argument) {
   const std::string_view name = std::string_view(argument).substr(argument.find_last_of("/\\") + 1);
   const auto dot = name.find_last_of('.');
@@ -147,103 +96,141 @@ bool is_dump_file(const std::string& argument) {
                               [&](std::string_view other) { return extension == other; });
 }
 
-ParseResult finish_dump_file(DumpArguments& arguments) {
-  for (const auto& options : {kProcessOptions, kDllOptions}) {
-    const char* const option = first_given(*arguments.app, options);
-    if (option != nullptr) return usage(std::string(option) + " cannot be used with a dump file", "dump");
-  }
-  if (writes_minidump(arguments)) return usage("-o NAME.dmp needs a process: a dump file cannot be made from a dump file", "dump");
+// For a dump file, which is the only argument.
+ParseResult finish_dump_file(const CLI::App& app, DumpArguments& arguments) {
+  refuse_given(app, {kProcessOptions, kDllOptions}, "with a dump file");
+  if (writes_minidump(arguments)) refuse("-o NAME.dmp needs a process: a dump file cannot be made from a dump file");
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
   command.file = arguments.visit.program.front();
   command.symbol_path = arguments.command.visit.symbol_path;
   command.dac = arguments.command.dac;
   command.verbose = arguments.command.verbose;
-  if (auto wrong = finish_threads(arguments.visit.threads, "dump", command.threads)) return std::move(*wrong);
-  if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
+  command.threads = threads_in(arguments.visit.threads);
+  finish_output(arguments.format, command);
   return {.command = std::move(command)};
 }
 
-namespace {
-
-ParseResult finish_minidump(DumpArguments& arguments) {
-  for (const auto& options : {kDllOptions, kFreezeOptions, kStackOptions}) {
-    const char* const option = first_given(*arguments.app, options);
-    if (option != nullptr) return usage(std::string(option) + " cannot be used with a dump file (-o NAME.dmp)", "dump");
-  }
+// For a dump file that is written.
+ParseResult finish_minidump(const CLI::App& app, DumpArguments& arguments) {
+  refuse_given(app, {kDllOptions, kFreezeOptions, kStackOptions}, "with a dump file (-o NAME.dmp)");
   DumpCommand& command = arguments.command;
-  if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) return std::move(*wrong);
-  if (std::holds_alternative<ByStart>(command.visit.target) || arguments.visit.after) {
-    return usage("a dump file (-o NAME.dmp) needs --process-id or --name", "dump");
+  finish_visit(app, arguments.visit, command.visit);
+  if (std::holds_alternative<ByStart>(command.visit.target) || arguments.after_ms) {
+    refuse("a dump file (-o NAME.dmp) needs --process-id or --name");
   }
   return {.command = MinidumpCommand{std::move(command.visit.target), std::move(*command.output), command.verbose}};
 }
 
-}  // namespace
-
-namespace {
-
 // All dumps of a series are in memory at once, and compare reads no more than this.
 constexpr std::uint32_t kMaxRepeat = 1000;
 
-// Returns an error, or nothing if the options are valid; the command then has them.
-std::optional<ParseResult> finish_series(DumpArguments& arguments) {
-  DumpCommand& command = arguments.command;
+// Checks the options of a series, and completes the command.
+void finish_series(const CLI::App& app, const DumpArguments& arguments, DumpCommand& command) {
   if (!arguments.repeat) {
-    if (arguments.every) return usage("--every needs --repeat", "dump");
-    if (arguments.one_by_one) return usage("--one-by-one needs --repeat", "dump");
-    return std::nullopt;
+    if (app.count("--every") != 0) refuse("--every needs --repeat");
+    if (arguments.one_by_one) refuse("--one-by-one needs --repeat");
+    return;
   }
   if (*arguments.repeat < 2 || *arguments.repeat > kMaxRepeat) {
-    return usage("--repeat must be a number from 2 to " + std::to_string(kMaxRepeat), "dump");
+    refuse("--repeat must be a number from 2 to " + std::to_string(kMaxRepeat));
   }
   command.repeat = *arguments.repeat;
-  if (arguments.every) command.every_ms = *parse_duration(*arguments.every);
-  if (command.every_ms == 0) return usage("--every must be more than 0", "dump");
+  if (command.every_ms == 0) refuse("--every must be more than 0");
   Sampling& sampling = command.visit.sampling;
   if (!arguments.one_by_one && sampling.engine != Engine::snapshot && !arguments.visit.canary) {
     sampling.at_once = true;
   }
-  return std::nullopt;
+}
+
+// For a process.
+ParseResult finish_dump(const CLI::App& app, DumpArguments& arguments) {
+  DumpCommand& command = arguments.command;
+  finish_series(app, arguments, command);
+  Sampling& sampling = command.visit.sampling;
+  if (sampling.at_once) {
+    if (sampling.engine == Engine::snapshot) {
+      refuse("--at-once cannot be used with --engine snapshot: mixwalk does not call the runtime "
+             "while several threads are suspended");
+    }
+    if (arguments.visit.canary) refuse("--canary cannot be used with --at-once");
+    sampling.engine = Engine::copy;
+    if (app.count("--deadline") == 0) sampling.deadline_ms = kAtOnceDeadlineMs;
+  }
+  finish_visit(app, arguments.visit, command.visit);
+  auto* start = std::get_if<ByStart>(&command.visit.target);
+  const bool told_dll = std::ranges::any_of(kDllOptions, [&](const char* option) { return app.count(option) != 0; });
+  if (command.way == DumpWay::outside) {
+    if (start != nullptr) refuse("--outside needs --process-id or --name");
+    refuse_given(app, {kDllOptions, sampling.at_once ? OptionNames() : kFreezeOptions}, "with --outside");
+  } else if (start != nullptr || told_dll) {
+    command.way = DumpWay::inside;
+  }
+  if (arguments.after_ms && start == nullptr) refuse("--after needs -- PROGRAM");
+  if (arguments.after_ms) start->after_ms = *arguments.after_ms;
+  finish_output(arguments.format, command);
+  if (command.repeat > 1 && command.format->id != Format::mixwalk) {
+    refuse("--repeat needs a .mixwalk file (-o NAME.mixwalk): the format " + std::string(command.format->name) +
+           " cannot contain a series");
+  }
+  return {.command = std::move(command)};
 }
 
 }  // namespace
 
-ParseResult finish_dump(DumpArguments& arguments) {
-  if (writes_minidump(arguments)) return finish_minidump(arguments);
-  DumpCommand& command = arguments.command;
-  if (auto wrong = finish_series(arguments)) return std::move(*wrong);
-  if (Sampling& sampling = command.visit.sampling; sampling.at_once) {
-    if (sampling.engine == Engine::snapshot) {
-      return usage("--at-once cannot be used with --engine snapshot: mixwalk does not call the runtime "
-                   "while several threads are suspended", "dump");
+Finish add_dump(CLI::App& app) {
+  const auto arguments = std::make_shared<DumpArguments>();
+  DumpCommand& command = arguments->command;
+  app.description(kDumpHelp);
+  add_visit(app, arguments->visit, command.visit, "dump");
+  app.get_option("program")
+      ->group("Options")
+      ->description("A dump file (minidump): the stacks in it")
+      ->option_text("FILE.dmp");
+  add_duration(app, "--after", arguments->after_ms, "When to dump a started program (default 2s)");
+  app.add_flag("--at-once", command.visit.sampling.at_once,
+               "Stop all threads together, and copy all stacks before the first thread runs again\n"
+               "(--deadline is then 500ms, for all threads together)");
+  add_number(app, "--repeat", arguments->repeat,
+             "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other\n"
+             "format can contain a series. All threads are stopped together for each dump, as with\n"
+             "--at-once; not with --one-by-one, --engine snapshot or --canary. Ctrl-C ends the series\n"
+             "and keeps the dumps so far")
+      ->option_text("N");
+  add_duration(app, "--every", command.every_ms,
+               "The time between the starts of two dumps of a series (default 10s); only with --repeat");
+  app.add_flag("--one-by-one", arguments->one_by_one,
+               "Stop the threads of each dump one after the other; only with --repeat")
+      ->excludes("--at-once");
+  auto* outside = app.add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
+                                        "Only read the process: load nothing into it, and send it no request");
+  app.add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
+                        "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
+                        "outside instead")
+      ->excludes(outside);
+  app.add_option("--dac", command.dac,
+                 "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")
+      ->option_text("FILE");
+  app.add_flag_callback("--no-locks", [&command] { command.locks = false; },
+                        "Do not find out which thread holds which lock");
+  app.add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")
+      ->option_text("FILE");
+  add_format(app, arguments->format, FormatsOf::all,
+             "by the file's extension, otherwise text; .dmp: a dump file of the process");
+  add_frames(app, command.filter, "Show");
+  app.add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
+  app.add_flag("--all", command.filter.all,
+               "Show each frame of the runtime itself, even if it has no name (text only)");
+  add_colour(app, command.colour);
+  add_verbose(app, command.verbose);
+  return [arguments, &app](Given given) {
+    const std::vector<std::string>& words = arguments->visit.program;
+    if (words.size() == 1 && given.program.empty() && is_dump_file(words.front())) {
+      return finish_dump_file(app, *arguments);
     }
-    if (arguments.visit.canary) return usage("--canary cannot be used with --at-once", "dump");
-    sampling.engine = Engine::copy;
-    sampling.deadline_ms = kAtOnceDeadlineMs;
-  }
-  if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) {
-    return std::move(*wrong);
-  }
-  auto* start = std::get_if<ByStart>(&command.visit.target);
-  if (command.way == DumpWay::outside) {
-    if (start != nullptr) return usage("--outside needs --process-id or --name", "dump");
-    const char* option = first_given(*arguments.app, kDllOptions);
-    if (option == nullptr && !command.visit.sampling.at_once) option = first_given(*arguments.app, kFreezeOptions);
-    if (option != nullptr) return usage(std::string(option) + " cannot be used with --outside", "dump");
-  } else if (start != nullptr || first_given(*arguments.app, kDllOptions) != nullptr) {
-    command.way = DumpWay::inside;
-  }
-  if (arguments.visit.after && start == nullptr) {
-    return usage("--after needs -- PROGRAM", "dump");
-  }
-  if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
-  if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
-  if (command.repeat > 1 && command.format->name != "mixwalk") {
-    return usage("--repeat needs a .mixwalk file (-o NAME.mixwalk): the format " +
-                     std::string(command.format->name) + " cannot contain a series", "dump");
-  }
-  return {.command = std::move(command)};
+    take_program(arguments->visit, given);
+    return writes_minidump(*arguments) ? finish_minidump(app, *arguments) : finish_dump(app, *arguments);
+  };
 }
 
 }  // namespace mixwalk

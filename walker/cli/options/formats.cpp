@@ -46,20 +46,22 @@ std::unique_ptr<RecordingExporter> make_otlp() {
 
 std::span<const RecordingFormat> recording_formats() {
   static const std::vector<RecordingFormat> formats = {
-      {"chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
-      {"collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
-      {"collapsed-plain", {}, &make_collapsed<false>},
-      {"firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
-      {"html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
-      {"json", {".json"}, &make_json, &dump_refusal},
-      {"mixwalk", {".mixwalk"}, &make<StoreExporter>},
-      {"otlp", {".otlp"}, &make_otlp},
-      {"pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
-      {"speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>},
-      {"text", {".txt"}, &make_text, &dump_refusal},
+      {Format::chrome_trace, "chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
+      {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
+      {Format::collapsed_plain, "collapsed-plain", {}, &make_collapsed<false>},
+      {Format::firefox, "firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
+      {Format::html, "html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
+      {Format::json, "json", {".json"}, &make_json, &dump_refusal},
+      {Format::mixwalk, "mixwalk", {".mixwalk"}, &make<StoreExporter>},
+      {Format::otlp, "otlp", {".otlp"}, &make_otlp},
+      {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
+      {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>},
+      {Format::text, "text", {".txt"}, &make_text, &dump_refusal},
   };
   return formats;
 }
+
+const RecordingFormat& format_of(Format id) { return recording_formats()[static_cast<std::size_t>(id)]; }
 
 const RecordingFormat* format_by_name(std::string_view name) {
   const auto formats = recording_formats();

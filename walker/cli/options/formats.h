@@ -10,8 +10,23 @@
 
 namespace mixwalk {
 
+enum class Format {
+  chrome_trace,
+  collapsed,
+  collapsed_plain,
+  firefox,
+  html,
+  json,
+  mixwalk,
+  otlp,
+  pprof,
+  speedscope,
+  text,
+};
+
 // One format in which a recording can be written.
 struct RecordingFormat {
+  Format id;
   std::string_view name;                     // the value for --format
   std::vector<std::string_view> extensions;  // of files, in lower case, with the dot
   std::unique_ptr<RecordingExporter> (*make)();
@@ -20,8 +35,9 @@ struct RecordingFormat {
   std::string (*refusal)(const Recording& recording) = nullptr;
 };
 
-// All formats, by name. A new format is one more line in formats.cpp.
+// All formats, by name, in the order of Format.
 std::span<const RecordingFormat> recording_formats();
+const RecordingFormat& format_of(Format id);
 
 // Both functions return null if there is no such format. If the extensions of several formats fit a path, the longest
 // extension decides: the path a.speedscope.json means the format `speedscope`, not `json`.

@@ -1,6 +1,5 @@
-#include "walker/cli/options/hang_options.h"
-
 #include <map>
+#include <memory>
 
 #include "walker/cli/options/output_options.h"
 
@@ -32,74 +31,72 @@ constexpr char kReportHelp[] =
 const std::map<std::string, Format> kFormats = {
     {"html", Format::html}, {"json", Format::json}, {"text", Format::text}};
 
-void add_common(CLI::App& command, HangArguments& arguments) {
+struct HangArguments {
+  HangCommand command;
+  std::optional<std::string> format;
+};
+
+void add_common(CLI::App& app, HangArguments& arguments) {
+  HangCommand& command = arguments.command;
   CLI::Option* const format =
-      command.add_option("-f,--format", arguments.format, "text, json or html (default: by the extension of OUT, otherwise text)")
+      app.add_option("-f,--format", arguments.format,
+                     "text, json or html (default: by the extension of OUT, otherwise text)")
           ->option_text("FORMAT");
   set_words(*format, words_in(kFormats));
-  command.add_option("-o,--output", arguments.output, "The file to write (default: standard output)")
-      ->option_text("OUT");
-  command.add_flag("--all", arguments.all, "Show all threads, groups and frames");
-  command.add_flag("-q,--quiet", arguments.quiet, "Print nothing; the exit code says whether something is stuck");
-  add_colour(command, arguments.colour);
-  command
-      .add_option("--symbol-path", arguments.symbol_path,
-                  "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n"
-                  "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
-      ->option_text("PATH");
-  command.add_option("--dac", arguments.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
-  command.add_flag("-v,--verbose", arguments.verbose, "Print on standard error what mixwalk is doing");
+  app.add_option("-o,--output", command.output, "The file to write (default: standard output)")->option_text("OUT");
+  app.add_flag("--all", command.all, "Show all threads, groups and frames");
+  app.add_flag("-q,--quiet", command.quiet, "Print nothing; the exit code says whether something is stuck");
+  add_colour(app, command.colour);
+  add_symbol_path(app, command.symbol_path,
+                  "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n");
+  app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
+  add_verbose(app, command.verbose);
 }
 
-ParseResult finish(const HangArguments& arguments, const std::string& command, HangCommand out) {
-  if (arguments.output && (arguments.output->empty() || *arguments.output == "-")) {
-    return usage("--output needs a file's name", command);
+ParseResult finish(HangArguments& arguments) {
+  HangCommand& command = arguments.command;
+  if (command.output && (command.output->empty() || *command.output == "-")) refuse("--output needs a file's name");
+  if (command.quiet && (command.output || arguments.format)) {
+    refuse("--quiet cannot be used with --output or --format");
   }
-  if (arguments.quiet && (arguments.output || arguments.format)) {
-    return usage("--quiet cannot be used with --output or --format", command);
-  }
-  const RecordingFormat* const by_path = arguments.output ? format_by_path(*arguments.output) : nullptr;
+  const RecordingFormat* const by_path = command.output ? format_by_path(*command.output) : nullptr;
   const std::string format = arguments.format.value_or(by_path ? std::string(by_path->name) : "text");
   const auto known = kFormats.find(format);
-  if (known == kFormats.end()) return usage("--format: \"" + format + "\" is none of html, json, text", command);
-  out.files = arguments.files;
-  out.output = arguments.output;
-  out.format = known->second;
-  out.symbol_path = arguments.symbol_path;
-  out.dac = arguments.dac;
-  out.colour = arguments.colour;
-  out.all = arguments.all;
-  out.quiet = arguments.quiet;
-  out.verbose = arguments.verbose;
-  return {.command = std::move(out)};
+  if (known == kFormats.end()) refuse_text("--format", format, "is none of html, json, text");
+  command.format = known->second;
+  return {.command = std::move(command)};
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app, HangArguments& arguments) {
-  CLI::App* const compare = app.add_subcommand("compare", kCompareHelp);
-  compare->add_option("files", arguments.files, "The dumps, or two recordings")->option_text("FILE…");
-  compare->add_flag("--across", arguments.across,
-                    "The dumps are of several machines or processes of one service: say what they\n"
-                    "have in common");
-  add_common(*compare, arguments);
+Finish add_compare(CLI::App& app) {
+  const auto arguments = std::make_shared<HangArguments>();
+  HangCommand& command = arguments->command;
+  app.description(kCompareHelp);
+  app.add_option("files", command.files, "The dumps, or two recordings")->option_text("FILE…");
+  app.add_flag("--across", command.across,
+               "The dumps are of several machines or processes of one service: say what they\n"
+               "have in common");
+  add_common(app, *arguments);
+  return [arguments](Given) {
+    if (arguments->command.files.empty()) refuse("compare needs dumps");
+    return finish(*arguments);
+  };
 }
 
-void add_report(CLI::App& app, HangArguments& arguments) {
-  CLI::App* const report = app.add_subcommand("report", kReportHelp);
-  report->add_option("file", arguments.files, "The dump")->option_text("DUMP");
-  add_common(*report, arguments);
-}
-
-ParseResult finish_compare(const HangArguments& arguments) {
-  if (arguments.files.empty()) return usage("compare needs dumps", "compare");
-  return finish(arguments, "compare", {.across = arguments.across});
-}
-
-ParseResult finish_report(const HangArguments& arguments) {
-  if (arguments.files.empty()) return usage("report needs a dump", "report");
-  if (arguments.files.size() > 1) return usage("report needs exactly one dump; mixwalk compare takes several", "report");
-  return finish(arguments, "report", {.single = true});
+Finish add_report(CLI::App& app) {
+  const auto arguments = std::make_shared<HangArguments>();
+  HangCommand& command = arguments->command;
+  app.description(kReportHelp);
+  command.single = true;
+  app.add_option("file", command.files, "The dump")->option_text("DUMP");
+  add_common(app, *arguments);
+  return [arguments](Given) {
+    const std::size_t files = arguments->command.files.size();
+    if (files == 0) refuse("report needs a dump");
+    if (files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
+    return finish(*arguments);
+  };
 }
 
 }  // namespace mixwalk

@@ -20,11 +20,10 @@ namespace mixwalk {
 
 // The command line as values. Pure: parsing prints nothing and reads only its arguments.
 
-enum class Format { text, json, html };
 enum class Colour { automatic, always, never };
 
 struct PsCommand {
-  Format format = Format::text;
+  Format format = Format::text;  // text or json
 };
 
 // The process that is dumped: exactly one of these.
@@ -151,7 +150,7 @@ struct HangCommand {
   bool single = false;  // report
   bool across = false;  // the dumps are of several processes of one service
   std::optional<std::string> output;  // no value for standard output
-  Format format = Format::text;
+  Format format = Format::text;       // text, json or html
   std::optional<std::string> symbol_path;  // as Visit::symbol_path; for minidumps
   std::string dac;                         // as DumpCommand::dac
   Colour colour = Colour::automatic;

@@ -21,8 +21,7 @@ std::string format_names(FormatsOf which) { return CLI::detail::join(format_word
 
 }  // namespace
 
-void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which,
-                const std::string& otherwise) {
+void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which, const std::string& otherwise) {
   std::string names = format_names(which);
   constexpr std::size_t kLine = 60;
   if (names.size() > kLine) names.replace(names.rfind(' ', kLine), 1, "\n");
@@ -31,15 +30,22 @@ void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf whi
   set_words(*option, format_words(which));
 }
 
-ParseResult unknown_format(const std::string& format, FormatsOf which,
-                           const std::string& command) {
-  return usage("--format: \"" + format + "\" is none of " + format_names(which), command);
+const RecordingFormat* chosen_format(const std::optional<std::string>& format, FormatsOf which,
+                                     const std::string& file) {
+  if (!format) return format_by_path(file);
+  const RecordingFormat* const named = format_by_name(*format);
+  if (named == nullptr) refuse_text("--format", *format, "is none of " + format_names(which));
+  return named;
 }
 
-std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
-                                         const std::string& command) {
-  if (format.name != "mixwalk" || (!filter.managed_only && !filter.depth)) return std::nullopt;
-  return usage("a .mixwalk file always has all frames: it cannot be written with --depth or --managed-only", command);
+void add_frames(CLI::App& app, FrameFilter& filter, const std::string& verb) {
+  add_number(app, "--depth", filter.depth, verb + " the first N frames of each stack")->option_text("N");
+  app.add_flag("--managed-only", filter.managed_only, verb + " managed frames only");
+}
+
+void check_frames(const RecordingFormat& format, const FrameFilter& filter) {
+  if (format.id != Format::mixwalk || (!filter.managed_only && !filter.depth)) return;
+  refuse("a .mixwalk file always has all frames: it cannot be written with --depth or --managed-only");
 }
 
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
@@ -81,9 +87,7 @@ void add_otlp(CLI::App& app, OtlpArguments& arguments) {
       ->option_text("FOLDER");
 }
 
-std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
-                                       const OtelVariables& variables, const std::string& command,
-                                       std::optional<OtlpTarget>& target) {
+std::optional<OtlpTarget> finish_otlp(const OtlpArguments& arguments, const OtelVariables& variables) {
   if (!arguments.url) {
     const char* const lonely = arguments.spool                 ? "--spool"
                                : arguments.service             ? "--otlp-service"
@@ -91,25 +95,20 @@ std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
                                : !arguments.headers.empty()    ? "--otlp-header"
                                : arguments.command_line        ? "--otlp-command-line"
                                                                : nullptr;
-    if (lonely == nullptr) return std::nullopt;
-    return usage(std::string(lonely) + " needs --otlp", command);
+    if (lonely != nullptr) refuse(std::string(lonely) + " needs --otlp");
+    return std::nullopt;
   }
-  if (arguments.spool && arguments.spool->empty()) {
-    return usage("--spool needs a folder's name", command);
-  }
+  if (arguments.spool && arguments.spool->empty()) refuse("--spool needs a folder's name");
   ParsedUrl url = collector_url(*arguments.url, variables);
-  if (!url.url) return usage(url.problem, command);
-  ParsedNameValues attributes =
-      resource_attributes(arguments.attributes, arguments.service, variables);
-  if (!attributes.problem.empty()) return usage(attributes.problem, command);
+  if (!url.url) refuse(url.problem);
+  ParsedNameValues attributes = resource_attributes(arguments.attributes, arguments.service, variables);
+  if (!attributes.problem.empty()) refuse(attributes.problem);
   ParsedNameValues headers = request_headers(arguments.headers, variables);
-  if (!headers.problem.empty()) return usage(headers.problem, command);
-  target = {.url = std::move(*url.url),
-            .spool = arguments.spool,
-            .content = {.attributes = std::move(attributes.pairs),
-                        .command_line = arguments.command_line},
-            .headers = std::move(headers.pairs)};
-  return std::nullopt;
+  if (!headers.problem.empty()) refuse(headers.problem);
+  return OtlpTarget{.url = std::move(*url.url),
+                    .spool = arguments.spool,
+                    .content = {.attributes = std::move(attributes.pairs), .command_line = arguments.command_line},
+                    .headers = std::move(headers.pairs)};
 }
 
 }  // namespace mixwalk

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "walker/cli/options/arguments.h"
+#include "walker/cli/options/command_line.h"
 
 namespace mixwalk {
 
@@ -11,13 +11,14 @@ namespace mixwalk {
 
 // The formats of dumps and of converted files, or, for `record`, only those that show samples over time.
 enum class FormatsOf { all, recordings };
-void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which,
-                const std::string& otherwise);
-// The error for a --format that is none of these formats.
-ParseResult unknown_format(const std::string& format, FormatsOf which, const std::string& command);
-// Returns an error, or nothing if the format can leave out the frames that the filter leaves out.
-std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
-                                         const std::string& command);
+void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which, const std::string& otherwise);
+// The format that --format names, or else that of the file's extension, or null if the extension is unknown.
+const RecordingFormat* chosen_format(const std::optional<std::string>& format, FormatsOf which, const std::string& file);
+
+// Adds --depth and --managed-only. `verb` begins their help: "Show".
+void add_frames(CLI::App& app, FrameFilter& filter, const std::string& verb);
+// Refuses a filter by which the format cannot leave out frames.
+void check_frames(const RecordingFormat& format, const FrameFilter& filter);
 
 // Adds --all, for recorded exceptions, and with FormatsOf::all also for dumps.
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which);
@@ -31,9 +32,7 @@ struct OtlpArguments {
   bool command_line = false;
 };
 void add_otlp(CLI::App& app, OtlpArguments& arguments);
-// Returns an error, or nothing if the options are valid; `target` then has them.
-std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
-                                       const OtelVariables& variables, const std::string& command,
-                                       std::optional<OtlpTarget>& target);
+// Returns nothing if no collector is meant.
+std::optional<OtlpTarget> finish_otlp(const OtlpArguments& arguments, const OtelVariables& variables);
 
 }  // namespace mixwalk

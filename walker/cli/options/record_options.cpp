@@ -1,8 +1,8 @@
-#include "walker/cli/options/record_options.h"
-
 #include <map>
+#include <memory>
 
-#include "walker/cli/options/duration.h"
+#include "walker/cli/options/output_options.h"
+#include "walker/cli/options/visit_options.h"
 #include "walker/export/dump_format.h"
 #include "walker/session/protocol.h"
 
@@ -28,61 +28,60 @@ const std::map<std::string, SampleEvent> kEvents = {{"allocation", SampleEvent::
                                                     {"exception", SampleEvent::exception},
                                                     {"module-load", SampleEvent::module_load}};
 
-// Checks the name after `event`= in --on. Returns an error, or nothing if the name is valid.
-std::optional<ParseResult> check_name(const std::string& event, const RecordCommand& command) {
+struct RecordArguments {
+  VisitArguments visit;
+  std::optional<std::uint32_t> duration_ms, interval_ms, rate, every;
+  std::optional<std::string> format, on, budget;
+  std::optional<SampleEvent> mode;
+  OtlpArguments otlp;
+  RecordCommand command;
+};
+
+// Checks the name after `event`= in --on.
+void check_name(const std::string& event, const RecordCommand& command) {
   const bool of_module = command.event == SampleEvent::module_load;
   if (command.type.empty()) {
-    return usage("--on " + event + "= needs a " + (of_module ? "module's" : "type's") + " name",
-                 "record");
+    refuse("--on " + event + "= needs a " + (of_module ? "module's" : "type's") + " name");
   }
   if (of_module && command.type.find_first_of("\\/") != std::string::npos) {
-    return usage("--on module-load= takes a file name, without its folder", "record");
+    refuse("--on module-load= takes a file name, without its folder");
   }
-  return std::nullopt;
 }
 
-// Sets what triggers a sample: time, or the event of --on. Returns an error, or nothing if the options are valid.
-std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
+// Sets what triggers a sample: time, or the event of --on.
+void finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
-    if (command.filter.all) return usage("--all needs --on exception", "record");
-    if (arguments.every) return usage("--every needs --on allocation", "record");
+    if (command.filter.all) refuse("--all needs --on exception");
+    if (arguments.every) refuse("--every needs --on allocation");
     command.event = arguments.mode.value_or(SampleEvent::wall);
-    return std::nullopt;
+    return;
   }
-  if (arguments.rate || arguments.interval || arguments.mode) {
-    return usage("--on cannot be used with --rate, --interval or --mode", "record");
+  if (arguments.rate || arguments.interval_ms || arguments.mode) {
+    refuse("--on cannot be used with --rate, --interval or --mode");
   }
   const std::size_t equals = arguments.on->find('=');
   const std::string event = arguments.on->substr(0, equals);
   const auto known = kEvents.find(event);
   if (known == kEvents.end()) {
-    return usage("--on: \"" + event +
-                     "\" is none of allocation, class-load, exception, module-load",
-                 "record");
+    refuse_text("--on", event, "is none of " + CLI::detail::join(words_in(kEvents), ", "));
   }
   command.event = known->second;
   const bool allocations = command.event == SampleEvent::allocation;
   if (equals != std::string::npos) {
     command.type = arguments.on->substr(equals + 1);
-    if (auto wrong = check_name(event, command)) return wrong;
+    check_name(event, command);
   }
-  if (arguments.every && !allocations) {
-    return usage("--every needs --on allocation", "record");
-  }
-  if (command.filter.all && command.event != SampleEvent::exception) {
-    return usage("--all needs --on exception", "record");
-  }
-  if (!allocations) return std::nullopt;
+  if (arguments.every && !allocations) refuse("--every needs --on allocation");
+  if (command.filter.all && command.event != SampleEvent::exception) refuse("--all needs --on exception");
+  if (!allocations) return;
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (start == nullptr) {
-    return usage("--on allocation needs -- PROGRAM: a runtime reports allocations only if that was "
-                 "requested when it started",
-                 "record");
+    refuse("--on allocation needs -- PROGRAM: a runtime reports allocations only if that was "
+           "requested when it started");
   }
   start->allocations = true;
   command.every = arguments.every.value_or(kDefaultEvery);
-  return std::nullopt;
 }
 
 // Parses "3%", "0.5%", "3" to hundredths of a percent. Returns nothing for any other text.
@@ -101,130 +100,101 @@ std::optional<std::uint32_t> parse_share(std::string text) {
   return share <= kMaxBudget ? std::optional(share) : std::nullopt;
 }
 
-// Sets how often a sample is taken. Returns an error, or nothing if the options are valid.
-std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
-  if (arguments.rate && arguments.interval) {
-    return usage("give --rate or --interval, not both", "record");
-  }
+// Sets how often a sample is taken.
+void finish_period(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kMaxRate = 10'000;
   constexpr std::uint32_t kMaxIntervalMs = 60'000;
+  if (arguments.rate && arguments.interval_ms) refuse("give --rate or --interval, not both");
   if (arguments.rate) {
-    if (*arguments.rate > kMaxRate) return usage("--rate must be from 1 to 10000", "record");
+    if (*arguments.rate > kMaxRate) refuse("--rate must be from 1 to 10000");
     command.period_ns = 1'000'000'000 / *arguments.rate;
   }
-  if (arguments.interval) {
-    const std::uint32_t interval_ms = *parse_duration(*arguments.interval);
-    if (interval_ms == 0 || interval_ms > kMaxIntervalMs) {
-      return usage("--interval must be from 1ms to 60s", "record");
+  if (arguments.interval_ms) {
+    if (*arguments.interval_ms == 0 || *arguments.interval_ms > kMaxIntervalMs) {
+      refuse("--interval must be from 1ms to 60s");
     }
-    command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
+    command.period_ns = std::uint64_t{*arguments.interval_ms} * 1'000'000;
   }
   if (arguments.budget) {
-    if (arguments.on) return usage("--on cannot be used with --budget", "record");
+    if (arguments.on) refuse("--on cannot be used with --budget");
     const auto budget = parse_share(*arguments.budget);
-    if (!budget) return usage("--budget must be from 0% to 100%, with two decimals at most", "record");
+    if (!budget) refuse("--budget must be from 0% to 100%, with two decimals at most");
     command.budget = *budget;
   }
-  return std::nullopt;
 }
 
-// Sets the destination of the recording. Returns an error, or nothing if the options are valid.
-std::optional<ParseResult> finish_output(const RecordArguments& arguments,
-                                         const OtelVariables& variables, RecordCommand& command) {
-  if (auto wrong = finish_otlp(arguments.otlp, variables, "record", command.otlp)) return wrong;
-  command.output = arguments.output;
-  if (command.output && command.output->empty()) {
-    return usage("--output needs a file's name", "record");
-  }
+// Sets the destination of the recording.
+void finish_output(const RecordArguments& arguments, const OtelVariables& variables, RecordCommand& command) {
+  command.otlp = finish_otlp(arguments.otlp, variables);
+  if (command.output && command.output->empty()) refuse("--output needs a file's name");
   if (command.output == "-") {
-    return usage("record writes to a file only: mixwalk convert can write the file to standard output", "record");
+    refuse("record writes to a file only: mixwalk convert can write the file to standard output");
   }
-  if (command.otlp && !arguments.output && !arguments.format) return std::nullopt;  // no file
-  if (arguments.format) {
-    command.format = format_by_name(*arguments.format);
-    if (command.format == nullptr) {
-      return unknown_format(*arguments.format, FormatsOf::recordings, "record");
-    }
-  } else {
-    command.format = command.output ? format_by_path(*command.output) : format_by_name("mixwalk");
-    if (command.format == nullptr) {
-      return usage("mixwalk knows no format for the extension of --output: give one with --format", "record");
-    }
+  const bool told = command.output || arguments.format;
+  if (command.otlp && !told) return;  // no file
+  command.format = told ? chosen_format(arguments.format, FormatsOf::recordings, command.output.value_or(""))
+                        : &format_of(Format::mixwalk);
+  if (command.format == nullptr) {
+    refuse("mixwalk knows no format for the extension of --output: give one with --format");
   }
-  if (auto wrong = refuse_filter(*command.format, command.filter, "record")) return wrong;
+  check_frames(*command.format, command.filter);
   if (command.format->refusal == &dump_refusal) {
-    return usage(std::string(command.format->name) + " shows one moment, not a recording", "record");
+    refuse(std::string(command.format->name) + " shows one moment, not a recording");
   }
-  return std::nullopt;
 }
 
 }  // namespace
 
-void add_record(CLI::App& app, RecordArguments& arguments) {
-  CLI::App* record = app.add_subcommand("record", kRecordHelp);
-  RecordCommand& command = arguments.command;
-  add_visit(*record, arguments.visit, command.visit, "record");
-  record
-      ->add_option("-d,--duration", arguments.duration,
-                   "How long to record: 30, 30s or 00:00:30 (default: until Ctrl-C or until the\n"
-                   "process ends)")
-      ->check(duration_validator())
-      ->option_text("DURATION");
-  add_number(*record, "-r,--rate", arguments.rate, "Samples a second of each thread (default 100)")
-      ->option_text("HZ");
-  record
-      ->add_option("-i,--interval", arguments.interval,
-                   "The time between two samples of a thread, with a unit, in place of --rate")
-      ->check(duration_with_unit_validator())
-      ->option_text("DURATION");
-  record
-      ->add_option("--budget", arguments.budget,
-                   "The largest share of the process's time that recording may take (default 5%;\n"
-                   "0: no limit). mixwalk takes fewer samples if it would need more")
+Finish add_record(CLI::App& app) {
+  const auto arguments = std::make_shared<RecordArguments>();
+  RecordCommand& command = arguments->command;
+  app.description(kRecordHelp);
+  add_visit(app, arguments->visit, command.visit, "record");
+  add_duration(app, "-d,--duration", arguments->duration_ms,
+               "How long to record: 30, 30s or 00:00:30 (default: until Ctrl-C or until the\n"
+               "process ends)");
+  add_number(app, "-r,--rate", arguments->rate, "Samples a second of each thread (default 100)")->option_text("HZ");
+  add_duration(app, "-i,--interval", arguments->interval_ms,
+               "The time between two samples of a thread, with a unit, in place of --rate", true);
+  app.add_option("--budget", arguments->budget,
+                 "The largest share of the process's time that recording may take (default 5%;\n"
+                 "0: no limit). mixwalk takes fewer samples if it would need more")
       ->option_text("PERCENT");
-  record
-      ->add_option("-o,--output", arguments.output, "The file to write (default: PROGRAM-DATE-TIME.mixwalk)")
+  app.add_option("-o,--output", command.output, "The file to write (default: PROGRAM-DATE-TIME.mixwalk)")
       ->option_text("FILE");
-  add_format(*record, arguments.format, FormatsOf::recordings, "by the file's extension");
-  add_otlp(*record, arguments.otlp);
-  add_choice(*record, "--mode", kModes, arguments.mode,
+  add_format(app, arguments->format, FormatsOf::recordings, "by the file's extension");
+  add_otlp(app, arguments->otlp);
+  add_choice(app, "--mode", kModes, arguments->mode,
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
              "last sample; mixwalk does not stop the others)")
       ->option_text("MODE");
   CLI::Option* const on =
-      record
-          ->add_option("--on", arguments.on,
-                       "Record the stacks of an event in place of samples over time: of every\n"
-                       "exception[=TYPE] where it is thrown, of every class-load[=TYPE], of every\n"
-                       "module-load[=NAME] (an assembly or a native DLL, by its file name), or of every\n"
-                       "Nth allocation[=TYPE] (only in a program that was started with --)")
+      app.add_option("--on", arguments->on,
+                     "Record the stacks of an event in place of samples over time: of every\n"
+                     "exception[=TYPE] where it is thrown, of every class-load[=TYPE], of every\n"
+                     "module-load[=NAME] (an assembly or a native DLL, by its file name), or of every\n"
+                     "Nth allocation[=TYPE] (only in a program that was started with --)")
           ->option_text("EVENT");
   set_words(*on, words_in(kEvents));
-  add_number(*record, "--every", arguments.every,
+  add_number(app, "--every", arguments->every,
              "Record every Nth allocation (default 1000); only with --on allocation")
       ->option_text("N");
-  add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
-      ->option_text("N");
-  record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
-  add_all(*record, command.filter, FormatsOf::recordings);
-  record->add_flag("-v,--verbose", command.verbose, "Print on standard error what mixwalk is doing");
-}
-
-ParseResult finish_record(RecordArguments& arguments, const OtelVariables& variables) {
-  RecordCommand& command = arguments.command;
-  if (auto wrong = finish_visit(arguments.visit, "record", command.visit)) {
-    return std::move(*wrong);
-  }
-  // A started program is recorded from its beginning.
-  if (auto* start = std::get_if<ByStart>(&command.visit.target)) start->after_ms = 0;
-  if (arguments.duration) {
-    command.duration_ms = *parse_duration(*arguments.duration);
-    if (command.duration_ms == 0) return usage("--duration must be more than 0", "record");
-  }
-  if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
-  if (auto wrong = finish_period(arguments, command)) return std::move(*wrong);
-  if (auto wrong = finish_output(arguments, variables, command)) return std::move(*wrong);
-  return {.command = std::move(command)};
+  add_frames(app, command.filter, "Keep");
+  add_all(app, command.filter, FormatsOf::recordings);
+  add_verbose(app, command.verbose);
+  return [arguments, &app](Given given) -> ParseResult {
+    RecordCommand& command = arguments->command;
+    take_program(arguments->visit, given);
+    finish_visit(app, arguments->visit, command.visit);
+    // A started program is recorded from its beginning.
+    if (auto* start = std::get_if<ByStart>(&command.visit.target)) start->after_ms = 0;
+    if (arguments->duration_ms == 0) refuse("--duration must be more than 0");
+    command.duration_ms = arguments->duration_ms.value_or(0);
+    finish_event(*arguments, command);
+    finish_period(*arguments, command);
+    finish_output(*arguments, given.variables, command);
+    return {.command = std::move(command)};
+  };
 }
 
 }  // namespace mixwalk

@@ -1,5 +1,6 @@
-#include "walker/cli/options/symbolise_options.h"
+#include <memory>
 
+#include "walker/cli/options/command_line.h"
 #include "walker/cli/options/default_output.h"
 
 namespace mixwalk {
@@ -17,31 +18,21 @@ constexpr char kSymboliseHelp[] =
 
 }  // namespace
 
-void add_symbolise(CLI::App& app, SymboliseArguments& arguments) {
-  CLI::App* symbolise = app.add_subcommand("symbolise", kSymboliseHelp);
-  symbolise->add_option("input", arguments.input, "The recording")->option_text("IN");
-  symbolise
-      ->add_option("-o,--output", arguments.output,
-                   "The file to write; may be IN (default: IN with .symbolised.mixwalk in\n"
-                   "place of .mixwalk)")
+Finish add_symbolise(CLI::App& app) {
+  const auto command = std::make_shared<SymboliseCommand>();
+  app.description(kSymboliseHelp);
+  app.add_option("input", command->input, "The recording")->option_text("IN");
+  app.add_option("-o,--output", command->output,
+                 "The file to write; may be IN (default: IN with .symbolised.mixwalk in\n"
+                 "place of .mixwalk)")
       ->option_text("OUT");
-  symbolise
-      ->add_option("--symbol-path", arguments.symbol_path,
-                   "Where to look for images, assemblies and PDBs: FOLDER;srv*FOLDER;…\n"
-                   "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
-      ->option_text("PATH");
-}
-
-ParseResult finish_symbolise(const SymboliseArguments& arguments) {
-  if (!arguments.input || arguments.input->empty()) {
-    return usage("symbolise needs the recording", "symbolise");
-  }
-  if (arguments.output && (arguments.output->empty() || *arguments.output == "-")) {
-    return usage("--output needs a file's name", "symbolise");
-  }
-  return {.command = SymboliseCommand{
-              *arguments.input, arguments.output.value_or(symbolised_output(*arguments.input)),
-              arguments.symbol_path}};
+  add_symbol_path(app, command->symbol_path, "Where to look for images, assemblies and PDBs: FOLDER;srv*FOLDER;…\n");
+  return [command, &app](Given) -> ParseResult {
+    if (command->input.empty()) refuse("symbolise needs the recording");
+    if (app.count("--output") == 0) command->output = symbolised_output(command->input);
+    if (command->output.empty() || command->output == "-") refuse("--output needs a file's name");
+    return {.command = std::move(*command)};
+  };
 }
 
 }  // namespace mixwalk

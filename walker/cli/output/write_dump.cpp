@@ -13,9 +13,9 @@ namespace {
 
 bool write(const Snapshot& snapshot, const DumpOutput& output, bool colour, CallChecker& calls, ByteSink& sink) {
   // These formats show more of a snapshot than a recording keeps.
-  if (output.format->name == "json") return JsonExporter(output.filter).write(snapshot, sink);
-  if (output.format->name == "html") return HtmlExporter(output.filter).write(snapshot, sink);
-  if (output.format->name == "text") {
+  if (output.format->id == Format::json) return JsonExporter(output.filter).write(snapshot, sink);
+  if (output.format->id == Format::html) return HtmlExporter(output.filter).write(snapshot, sink);
+  if (output.format->id == Format::text) {
     TextExporter::Options options{colour, output.filter, {}};
     if (output.calls) {
       options.call_text = [&calls](const Frame& frame) {

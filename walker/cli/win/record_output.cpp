@@ -53,7 +53,7 @@ Outcome<std::unique_ptr<RecordOutput>> RecordOutput::open(const RecordCommand& c
                                                           const PieceLimits& limits) {
   std::unique_ptr<RecordOutput> output(
       new RecordOutput(command, command.output ? *command.output : free_name(command), limits));
-  if (command.format->name == "mixwalk") {
+  if (command.format->id == Format::mixwalk) {
     auto file = GrowingFile::open(output->path_);
     if (!file) return file.failure();
     output->replaced_ = (*file)->replaces();

@@ -34,6 +34,7 @@ TEST(Formats, AreByNameAndEachExtensionIsOneFormats) {
   EXPECT_TRUE(std::ranges::is_sorted(formats, {}, &RecordingFormat::name));
   std::set<std::string_view> names, extensions;
   for (const RecordingFormat& format : formats) {
+    EXPECT_EQ(&format_of(format.id), &format) << format.name;
     EXPECT_TRUE(names.insert(format.name).second) << format.name;
     // A variant uses the extension of the format that it is a variant of.
     EXPECT_EQ(format.extensions.empty(), format.name == "collapsed-plain") << format.name;
