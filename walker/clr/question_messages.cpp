@@ -139,11 +139,17 @@ void fields(MessageIO& io, SyncBlocksAnswer& answer) {
 void fields(MessageIO& io, ObjectTypesAnswer& answer) { texts(io, answer.types); }
 void fields(MessageIO& io, LockObjectsAnswer& answer) { entries(io, answer.locks, 5, fields); }
 void fields(MessageIO& io, IlPlacesAnswer& answer) {
-  io.messages(1, answer.places.assemblies, kMaxNamesAsked, fields);
-  io.repeated(2, answer.places.places, kMaxNamesAsked, [&](ClrIlPlaces::Place& place) {
-    if (!io.is_writing()) place.il.assembly = 0;
-    if (entry(io, 2, place.il.assembly >= 0 ? &place : nullptr, 5, fields)) place = {};
+  io.all([&](MessageIO& all) {
+    all.messages(1, answer.places.assemblies, kMaxNamesAsked, fields);
+    all.repeated(2, answer.places.places, kMaxNamesAsked, [&](ClrIlPlaces::Place& place) {
+      if (!io.is_writing()) place.il.assembly = 0;
+      if (entry(all, 2, place.il.assembly >= 0 ? &place : nullptr, 5, fields)) place = {};
+    });
   });
+  if (io.is_writing()) return;
+  for (const ClrIlPlaces::Place& place : answer.places.places) {
+    require(place.il.assembly < std::ssize(answer.places.assemblies), "a place's assembly does not exist");
+  }
 }
 
 // The number of a message is that of its field in the outer message.
@@ -168,12 +174,7 @@ void fields(MessageIO& io, QuestionMessage& message) {
   io.one_of<LockObjectsAnswer>(18, message, fields);
   io.one_of<AskHeapObjectTypes>(19, message, fields);
   io.one_of<AskIlPlaces>(20, message, fields);
-  if (io.one_of<IlPlacesAnswer>(21, message, fields)) {
-    const ClrIlPlaces& found = std::get<IlPlacesAnswer>(message).places;
-    for (const ClrIlPlaces::Place& place : found.places) {
-      require(place.il.assembly < std::ssize(found.assemblies), "a place's assembly does not exist");
-    }
-  }
+  io.one_of<IlPlacesAnswer>(21, message, fields);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ inline void require(bool holds, const char* why) {
 class MessageIO {
  public:
   using Number = protozero::pbf_tag_type;
+  static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
   template <class Value>
   using Mapping = void (*)(MessageIO&, std::type_identity_t<Value>&);
 
@@ -122,6 +123,14 @@ class MessageIO {
     message(number, const_cast<Value&>(value), mapping);
   }
 
+  // For a mapping that remembers something, or checks something at the end: calls `map` until all fields are read. When
+  // it writes, once.
+  template <class Map>
+  void all(Map map) {
+    const Callback call = [](MessageIO& io, void* to) { (*static_cast<Map*>(to))(io); };
+    writes_ ? call(*this, &map) : read_all(&map, call);
+  }
+
   // A field that is repeated: `one` maps it for one row of the list.
   template <class Row, class One>
   void repeated(Number number, std::vector<Row>& rows, std::size_t most, One one) {
@@ -152,10 +161,10 @@ class MessageIO {
     return !writes_;
   }
 
-  // Calls `map` until all fields are read.
+  // Reads all fields of a message.
   template <class Map>
   static void read(std::string_view bytes, Map map) {
-    MessageIO(bytes, nullptr).read_all(&map, [](MessageIO& io, void* to) { (*static_cast<Map*>(to))(io); });
+    MessageIO(bytes, nullptr).all(std::move(map));
   }
   // The same for a message with one_of().
   template <class OneOf>
