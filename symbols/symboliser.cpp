@@ -82,21 +82,6 @@ class PdbSource final : public SymbolSource {
 
 }  // namespace
 
-
-std::string_view to_string(ImageSymbols state) noexcept {
-  switch (state) {
-    case ImageSymbols::found:
-      return "symbols were found";
-    case ImageSymbols::unreadable:
-      return "the image file cannot be read";
-    case ImageSymbols::not_an_image:
-      return "the file is no x64 image";
-    case ImageSymbols::other_image:
-      return "the file is not the image that was loaded";
-  }
-  return "unknown state";
-}
-
 std::size_t Symboliser::Opened::bytes() const noexcept {
   return (file != nullptr ? file->bytes.size() : 0) + (symbols && *symbols ? (*symbols)->bytes() : 0);
 }
@@ -117,35 +102,22 @@ std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddre
 
 Symboliser::Opened& Symboliser::opened(const LoadedImage& image) {
   Opened& known = images_.get({image.path, image.timestamp, image.size, image.code_view},
-                              [&] { return open(image); });
+                              [&] { return Opened{.file = open(image), .symbols = std::nullopt}; });
   images_.needs(known.bytes());
   return known;
 }
 
-Symboliser::Opened Symboliser::open(const LoadedImage& image) {
-  Opened first;
-  bool any = false;
+std::shared_ptr<const ImageFile> Symboliser::open(const LoadedImage& image) {
   for (const std::string& path : image_candidates(image.path, image.timestamp, image.size, path_)) {
-    Opened found = open(path, image);
-    if (found.state == ImageSymbols::found) return found;
-    // If no image is found, the reason is that of the first file that could be read.
-    if (!any && found.state != ImageSymbols::unreadable) {
-      any = true;
-      first = std::move(found);
+    auto bytes = files_.read(path);
+    if (!bytes) continue;
+    auto file = std::make_shared<const ImageFile>(path, std::move(*bytes));
+    if (file->image.error() == PeError::none && file->image.timestamp() == image.timestamp &&
+        file->image.size_of_image() == image.size) {
+      return file;
     }
   }
-  return first;
-}
-
-Symboliser::Opened Symboliser::open(const std::string& path, const LoadedImage& image) {
-  auto bytes = files_.read(path);
-  if (!bytes) return {ImageSymbols::unreadable};
-  auto file = std::make_shared<const ImageFile>(path, std::move(*bytes));
-  if (file->image.error() != PeError::none) return {ImageSymbols::not_an_image};
-  if (file->image.timestamp() != image.timestamp || file->image.size_of_image() != image.size) {
-    return {ImageSymbols::other_image};
-  }
-  return {ImageSymbols::found, std::move(file)};
+  return nullptr;
 }
 
 std::unique_ptr<SymbolSource> Symboliser::open_symbols(const std::shared_ptr<const ImageFile>& file,

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "symbols/image_file.h"
@@ -24,16 +23,6 @@ struct NamedAddress {
   Symbol symbol;
   std::uint64_t displacement = 0;  // bytes from the symbol's start to the address itself
 };
-
-// Whether an image has symbols at all, and the reason if it has none.
-enum class ImageSymbols : std::uint8_t {
-  found,
-  unreadable,    // there is no file at that path, or it may not be read
-  not_an_image,  // not an image, not an x64 image, or a damaged one
-  other_image,   // another version than the one that was loaded is at that path
-};
-// Returns one line without a full stop.
-std::string_view to_string(ImageSymbols state) noexcept;
 
 // Names native code addresses, by everything that is known about the code of an image: its PDB or DWARF, the linker's
 // symbols, the exports, and finally .pdata (NativeSymbols documents the order and the rules). Not frozen-safe; one
@@ -59,7 +48,6 @@ class Symboliser {
   virtual ~Symboliser() = default;
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
-  ImageSymbols symbols_of(const LoadedImage& image) { return opened(image).state; }
   // Returns the image's file without looking for its symbols; null unless it is the image that was loaded.
   std::shared_ptr<const ImageFile> file_of(const LoadedImage& image) { return opened(image).file; }
 
@@ -83,15 +71,13 @@ class Symboliser {
     auto operator<=>(const Key&) const = default;
   };
   struct Opened {
-    ImageSymbols state = ImageSymbols::unreadable;
     std::shared_ptr<const ImageFile> file;
     std::optional<std::unique_ptr<SymbolSource>> symbols;  // opened when the first name is asked for
 
     std::size_t bytes() const noexcept;
   };
   Opened& opened(const LoadedImage& image);
-  Opened open(const LoadedImage& image);
-  Opened open(const std::string& path, const LoadedImage& image);
+  std::shared_ptr<const ImageFile> open(const LoadedImage& image);
 
   ImageFiles& files_;
   SymbolPath path_;
