@@ -1,35 +1,89 @@
 #include "symbols/symboliser.h"
 
+#include <array>
+#include <charconv>
 #include <utility>
 
-#include "symbols/pe_exports.h"
+#include "symbols/demangle/demangle.h"
+#include "symbols/dwarf/dwarf_symbols.h"
+#include "symbols/native_symbols.h"
 
 namespace mixwalk {
+namespace {
 
-std::string_view to_string(ImageSymbols state) noexcept {
-  switch (state) {
-    case ImageSymbols::found:
-      return "symbols were found";
-    case ImageSymbols::unreadable:
-      return "the image file cannot be read";
-    case ImageSymbols::not_an_image:
-      return "the file is no x64 image";
-    case ImageSymbols::other_image:
-      return "the file is not the image that was loaded";
+// `debug` is the kind of the image's debug information.
+SymbolKind kind_of(NameSource source, SymbolKind debug) noexcept {
+  switch (source) {
+    case NameSource::none: return SymbolKind::function_table;
+    case NameSource::debug: return debug;
+    case NameSource::symbols: return SymbolKind::coff;
+    case NameSource::exports: return SymbolKind::exported;
   }
-  return "unknown state";
+  return SymbolKind::none;
 }
 
-std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file) {
-  return std::make_unique<PeExports>(std::move(file));
+std::string name_of_begin(std::uint32_t rva) {
+  std::array<char, 8> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), rva, 16).ptr;
+  return "sub_" + std::string(std::string_view(digits.data(), end));
 }
+
+// Each of ntdll's system calls has two names, such as NtClose and ZwClose, so two names do not mean that functions were
+// folded.
+bool is_system_call(std::string_view name) { return name.starts_with("Nt") || name.starts_with("Zw"); }
+
+// Returns `found` as a symbol with demangled names.
+Symbol to_symbol(const SourceLocation& found, SymbolKind kind) {
+  Symbol symbol{.kind = kind, .rva = found.begin, .frames = {}, .folded = found.folded};
+  for (const SourceFrame& frame : found.frames) {
+    symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
+  }
+  if (is_system_call(symbol.frames.back().name)) symbol.folded = 1;
+  return symbol;
+}
+
+class NativeSource final : public SymbolSource {
+ public:
+  NativeSource(std::shared_ptr<const ImageFile> file, std::unique_ptr<NativeSymbols> symbols,
+               SymbolKind debug)
+      : file_(std::move(file)), symbols_(std::move(symbols)), debug_(debug) {}
+
+  std::optional<Symbol> find(std::uint32_t rva) const override {
+    SourceLocation found;
+    const NameSource source = symbols_->find(rva, found);
+    if (source == NameSource::none && file_->image.function_at(rva) == nullptr) return std::nullopt;
+    Symbol symbol = to_symbol(found, kind_of(source, debug_));
+    if (source == NameSource::none) symbol.frames.back().name = name_of_begin(found.begin);
+    return symbol;
+  }
+  std::size_t bytes() const noexcept override { return symbols_->bytes(); }
+
+ private:
+  std::shared_ptr<const ImageFile> file_;
+  std::unique_ptr<NativeSymbols> symbols_;
+  SymbolKind debug_;
+};
+
+// The symbols of a PDB whose image is missing.
+class PdbSource final : public SymbolSource {
+ public:
+  explicit PdbSource(std::unique_ptr<LazyIndex> index) : index_(std::move(index)) {}
+
+  std::optional<Symbol> find(std::uint32_t rva) const override {
+    SourceLocation found;
+    if (!index_->find(rva, found) || found.frames.back().name.empty()) return std::nullopt;
+    return to_symbol(found, SymbolKind::pdb);
+  }
+  std::size_t bytes() const noexcept override { return index_->bytes() + index_->reader_bytes(); }
+
+ private:
+  std::unique_ptr<LazyIndex> index_;
+};
+
+}  // namespace
 
 std::size_t Symboliser::Opened::bytes() const noexcept {
-  std::size_t all = file != nullptr ? file->bytes.size() : 0;
-  if (sources) {
-    for (const auto& source : *sources) all += source->bytes();
-  }
-  return all;
+  return (file != nullptr ? file->bytes.size() : 0) + (symbols && *symbols ? (*symbols)->bytes() : 0);
 }
 
 std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddress code) {
@@ -38,63 +92,45 @@ std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddre
   const std::uint64_t rva = code.lookup() - image.base;
   if (rva >= image.size) return std::nullopt;
   Opened& known = opened(image);
-  if (!known.sources) known.sources = sources_of(known.file, image);
-  std::optional<NamedAddress> named;
-  for (const auto& source : *known.sources) {
-    if (auto symbol = source->find(static_cast<std::uint32_t>(rva))) {
-      const std::uint64_t displacement = code.address - image.base - symbol->rva;
-      named = NamedAddress{std::move(*symbol), displacement};
-      break;
-    }
-  }
+  if (!known.symbols) known.symbols = open_symbols(known.file, image);
+  auto symbol = *known.symbols ? (*known.symbols)->find(static_cast<std::uint32_t>(rva)) : std::nullopt;
   images_.needs(known.bytes());
-  return named;
+  if (!symbol) return std::nullopt;
+  const std::uint64_t displacement = code.address - image.base - symbol->rva;
+  return NamedAddress{std::move(*symbol), displacement};
 }
 
 Symboliser::Opened& Symboliser::opened(const LoadedImage& image) {
   Opened& known = images_.get({image.path, image.timestamp, image.size, image.code_view},
-                              [&] { return open(image); });
+                              [&] { return Opened{.file = open(image), .symbols = std::nullopt}; });
   images_.needs(known.bytes());
   return known;
 }
 
-Symboliser::Opened Symboliser::open(const LoadedImage& image) {
-  Opened first;
-  bool any = false;
+std::shared_ptr<const ImageFile> Symboliser::open(const LoadedImage& image) {
   for (const std::string& path : image_candidates(image.path, image.timestamp, image.size, path_)) {
-    Opened found = open(path, image);
-    if (found.state == ImageSymbols::found) return found;
-    // If no image is found, the reason is that of the first file that could be read.
-    if (!any && found.state != ImageSymbols::unreadable) {
-      any = true;
-      first = std::move(found);
+    auto bytes = files_.read(path);
+    if (!bytes) continue;
+    auto file = std::make_shared<const ImageFile>(path, std::move(*bytes));
+    if (file->image.error() == PeError::none && file->image.timestamp() == image.timestamp &&
+        file->image.size_of_image() == image.size) {
+      return file;
     }
   }
-  return first;
+  return nullptr;
 }
 
-Symboliser::Opened Symboliser::open(const std::string& path, const LoadedImage& image) {
-  auto bytes = files_.read(path);
-  if (!bytes) return {ImageSymbols::unreadable};
-  auto file = std::make_shared<const ImageFile>(path, std::move(*bytes));
-  if (file->image.error() != PeError::none) return {ImageSymbols::not_an_image};
-  if (file->image.timestamp() != image.timestamp || file->image.size_of_image() != image.size) {
-    return {ImageSymbols::other_image};
+std::unique_ptr<SymbolSource> Symboliser::open_symbols(const std::shared_ptr<const ImageFile>& file,
+                                                       const LoadedImage& image) {
+  OpenedPdb pdb = file != nullptr ? pdbs_.open(file) : pdbs_.open(image);
+  if (file == nullptr) return pdb.index ? std::make_unique<PdbSource>(std::move(pdb.index)) : nullptr;
+  if (pdb.index) {
+    auto symbols = std::make_unique<NativeSymbols>(file, std::move(pdb.index));
+    return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::pdb);
   }
-  return {ImageSymbols::found, std::move(file)};
-}
-
-std::vector<std::unique_ptr<SymbolSource>> Symboliser::sources_of(
-    const std::shared_ptr<const ImageFile>& file, const LoadedImage& image) {
-  std::vector<std::unique_ptr<SymbolSource>> sources;
-  if (file == nullptr) {
-    if (auto source = without_image_ ? without_image_(image) : nullptr) sources.push_back(std::move(source));
-    return sources;
-  }
-  for (const OpenSource& open : open_) {
-    if (auto source = open(file)) sources.push_back(std::move(source));
-  }
-  return sources;
+  DwarfSymbols dwarf = open_dwarf(file, files_);
+  auto symbols = std::make_unique<NativeSymbols>(file, std::move(dwarf.index), std::move(dwarf.linked_symbols));
+  return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::dwarf);
 }
 
 }  // namespace mixwalk

@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "tests/bench/program.h"
 #include "tests/end_to_end/session.h"
@@ -33,8 +32,7 @@ void show_symbolising(const Options&) {
     }
   }
   DiskImageFiles files;
-  NativeSources sources(files, files, {});
-  Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
+  Symboliser symboliser(files, files);
   const double cold = us_of(*snapshot, symboliser), warm = us_of(*snapshot, symboliser);
   std::printf("\nSymbolising in mixwalk.exe, %.0f native frames\n", frames);
   std::printf("  cold, images read from the disk: %.2f us a frame; warm: %.3f us a frame\n",

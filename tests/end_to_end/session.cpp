@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
@@ -29,8 +28,7 @@ Snapshot dump_named(TargetSession& session, const DumpRequest& request) {
 
 void name_native_frames(Snapshot& snapshot) {
   static DiskImageFiles files;
-  static NativeSources sources(files, files, {});
-  static Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
+  static Symboliser symboliser(files, files);
   symbolise(snapshot, symboliser);
 }
 

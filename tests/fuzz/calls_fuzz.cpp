@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "symbols/calls/call_checker.h"
+#include "tests/builders/fake_symboliser.h"
 #include "unmanaged/image/imports.h"
 
 namespace {
@@ -44,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
 
   OneFile files(file);
-  Symboliser symboliser(files, {open_exports});
+  test::FakeSymboliser symboliser(files);
   CallChecker checker(symboliser, images);
   std::vector<std::uint32_t> places;
   constexpr std::size_t kMaxPlaces = 12;

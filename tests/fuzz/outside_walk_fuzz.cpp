@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <span>
 
-#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "walker/locks/native_waits.h"
 #include "walker/naming/check_calls.h"
@@ -44,8 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(thread.stack.frames.size() <= 65'536 + 1);
   }
   TargetImages images(disk, target.dumped_memory(), target.images());
-  NativeSources sources(images, none, {});
-  Symboliser symboliser(images, {[&](auto file) { return sources.open(std::move(file)); }});
+  Symboliser symboliser(images, none);
   symbolise(snapshot, symboliser);
   add_native_locks(snapshot, target);
   CallChecker calls(symboliser, loaded_images(snapshot));

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/fake_symboliser.h"
 #include "tests/builders/image_builder.h"
 
 namespace mixwalk {
 namespace {
 
+using test::FakeSymboliser;
 using test::ImageBuilder;
 
 constexpr std::uint64_t kBase = 0x7FF800000000;
@@ -43,14 +45,14 @@ class SymboliserTest : public testing::Test {
   }
 
   FakeImageFiles files_;
-  Symboliser symboliser_{files_, {open_exports}};
+  FakeSymboliser symboliser_{files_};
   LoadedImage image_{"C:\\built.dll", kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp};
 };
 
 TEST_F(SymboliserTest, InstructionPointerIsNamedByWhereItStands) {
   EXPECT_EQ(name_at(kBase + kCode), "First+0");
   EXPECT_EQ(name_at(kBase + kCode + 0x24), "Second+4");
-  EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::found);
+  EXPECT_NE(symboliser_.file_of(image_), nullptr);
 }
 
 // The call at the end of First never returns, so its return address is Second's first byte.
@@ -69,37 +71,37 @@ TEST_F(SymboliserTest, AddressOutsideTheImageHasNoName) {
 TEST_F(SymboliserTest, FileOfAnotherTimestampNamesNothing) {
   ++image_.timestamp;
   EXPECT_EQ(name_at(kBase + kCode), "");
-  EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::other_image);
+  EXPECT_EQ(symboliser_.file_of(image_), nullptr);
 }
 
 TEST_F(SymboliserTest, FileOfAnotherSizeNamesNothing) {
   image_.size += 0x1000;
   EXPECT_EQ(name_at(kBase + kCode), "");
-  EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::other_image);
+  EXPECT_EQ(symboliser_.file_of(image_), nullptr);
 }
 
 TEST_F(SymboliserTest, FileThatCannotBeReadNamesNothing) {
   image_.path = "C:\\gone.dll";
   EXPECT_EQ(name_at(kBase + kCode), "");
-  EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::unreadable);
+  EXPECT_EQ(symboliser_.file_of(image_), nullptr);
 }
 
 TEST_F(SymboliserTest, ImageWithoutAPathIsNotLookedFor) {
   image_.path = "";
-  EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::unreadable);
+  EXPECT_EQ(symboliser_.file_of(image_), nullptr);
   EXPECT_EQ(files_.reads, 0);
 }
 
 TEST_F(SymboliserTest, FileThatIsNoImageNamesNothing) {
   files_.files["C:\\built.dll"].resize(100);
   EXPECT_EQ(name_at(kBase + kCode), "");
-  EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::not_an_image);
+  EXPECT_EQ(symboliser_.file_of(image_), nullptr);
 }
 
 TEST_F(SymboliserTest, ImageIsReadOnce) {
   name_at(kBase + kCode);
   name_at(kBase + kCode + 0x20);
-  symboliser_.symbols_of(image_);
+  symboliser_.file_of(image_);
   EXPECT_EQ(files_.reads, 1);
 }
 
@@ -110,46 +112,22 @@ TEST_F(SymboliserTest, UnreadableImageIsTriedOnce) {
   EXPECT_EQ(files_.reads, 1);
 }
 
-TEST_F(SymboliserTest, FirstSourceThatKnowsAnAddressNamesIt) {
-  struct Precise final : SymbolSource {
-    std::optional<Symbol> find(std::uint32_t rva) const override {
-      if (rva < kCode + 0x20) return std::nullopt;
-      return Symbol::named(SymbolKind::pdb, "static_function", kCode + 0x20);
-    }
-  };
-  const OpenSource absent = [](std::shared_ptr<const ImageFile>) {
-    return std::unique_ptr<SymbolSource>();
-  };
-  const OpenSource precise = [](std::shared_ptr<const ImageFile>) {
-    return std::unique_ptr<SymbolSource>(std::make_unique<Precise>());
-  };
-  Symboliser symboliser(files_, {absent, precise, open_exports});
-  EXPECT_EQ(text(symboliser.name(image_, {kBase + kCode + 1})), "First+1");
-  EXPECT_EQ(text(symboliser.name(image_, {kBase + kCode + 0x21})), "static_function+1");
-}
-
-TEST_F(SymboliserTest, EveryStateHasWords) {
-  for (int state = 0; state <= static_cast<int>(ImageSymbols::other_image); ++state) {
-    EXPECT_NE(to_string(static_cast<ImageSymbols>(state)), "unknown state") << state;
-  }
-}
-
 TEST_F(SymboliserTest, ImagesInFoldersThatTheUserNames) {
   const auto image = files_.files["C:\\built.dll"];
   files_.files.clear();
   files_.files["/sym/built.dll"] = std::vector<std::byte>(10);
   files_.files["/store/built.dll/5EED12348000/built.dll"] = image;
-  Symboliser symboliser(files_, {open_exports}, parse_symbol_path("/sym;srv*/store"));
+  FakeSymboliser symboliser(files_, parse_symbol_path("/sym;srv*/store"));
   EXPECT_EQ(text(symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer})), "First+0");
   ++image_.timestamp;
-  EXPECT_EQ(symboliser.symbols_of(image_), ImageSymbols::not_an_image) << "by the first file that lies there";
+  EXPECT_EQ(symboliser.file_of(image_), nullptr);
 }
 
 TEST_F(SymboliserTest, WithoutTheImageWhatKnowsItsPdbIsAsked) {
   std::vector<std::string> asked;
-  Symboliser symboliser(files_, {open_exports}, {}, [&](const LoadedImage& image) {
-    asked.push_back(image.path);
-    return nullptr;
+  FakeSymboliser symboliser(files_, [&](const auto& file, const LoadedImage& image) {
+    if (file == nullptr) asked.push_back(image.path);
+    return FakeSymboliser::exports(file, image);
   });
   symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer});
   EXPECT_TRUE(asked.empty());
@@ -164,11 +142,14 @@ class LargeSource final : public SymbolSource {
  public:
   std::optional<Symbol> find(std::uint32_t rva) const override { return Symbol::named(SymbolKind::pdb, "f", rva); }
   std::size_t bytes() const noexcept override { return 1'000'000; }
+  static std::unique_ptr<SymbolSource> open(const std::shared_ptr<const ImageFile>&, const LoadedImage&) {
+    return std::make_unique<LargeSource>();
+  }
 };
 
 TEST_F(SymboliserTest, OfManyImagesThoseThatWereNotAskedForLongestAreLetGo) {
   constexpr std::size_t kBudget = 3'500'000;
-  Symboliser symboliser(files_, {[](auto) { return std::make_unique<LargeSource>(); }}, {}, {}, kBudget);
+  FakeSymboliser symboliser(files_, LargeSource::open, {}, kBudget);
   const auto ask = [&](int number) {
     LoadedImage image = image_;
     image.path = "C:\\" + std::to_string(number) + ".dll";
@@ -187,9 +168,60 @@ TEST_F(SymboliserTest, OfManyImagesThoseThatWereNotAskedForLongestAreLetGo) {
 }
 
 TEST_F(SymboliserTest, OneImageThatIsLargerThanTheBudgetStaysWhileItIsAsked) {
-  Symboliser symboliser(files_, {[](auto) { return std::make_unique<LargeSource>(); }}, {}, {}, 1000);
+  FakeSymboliser symboliser(files_, LargeSource::open, {}, 1000);
   for (int i = 0; i < 3; ++i) symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer});
   EXPECT_EQ(files_.reads, 1);
+}
+
+// What the product itself opens.
+std::optional<Symbol> symbol_at(const ImageBuilder& builder, std::uint32_t rva) {
+  FakeImageFiles files;
+  files.files["built.dll"] = builder.build();
+  Symboliser symboliser(files, files);
+  auto named = symboliser.name({"built.dll", kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp},
+                               {kBase + rva, AddressKind::instruction_pointer});
+  return named ? std::optional(std::move(named->symbol)) : std::nullopt;
+}
+
+std::string name_at(const ImageBuilder& builder, std::uint32_t rva) {
+  const auto symbol = symbol_at(builder, rva);
+  return symbol ? symbol->name() + "+" + std::to_string(rva - symbol->rva) : "";
+}
+
+TEST(SymbolsOfAnImage, AFunctionWithoutANameIsNamedAfterItsBegin) {
+  ImageBuilder builder;
+  builder.function(kCode, kCode + 0x20).function(kCode + 0x20, kCode + 0x40);
+  EXPECT_EQ(name_at(builder, kCode), "sub_1000+0");
+  EXPECT_EQ(name_at(builder, kCode + 0x1F), "sub_1000+31");
+  EXPECT_EQ(name_at(builder, kCode + 0x20), "sub_1020+0");
+  EXPECT_EQ(symbol_at(builder, kCode)->kind, SymbolKind::function_table);
+}
+
+TEST(SymbolsOfAnImage, APartBehindItsFunctionHasTheFunctionsName) {
+  ImageBuilder builder;
+  builder.function(kCode, kCode + 0x10).function(kCode + 0x10, kCode + 0x20);
+  builder.chained(kCode + 0x40, kCode + 0x50, kCode, kCode + 0x10);
+  EXPECT_EQ(name_at(builder, kCode + 0x44), "sub_1000+68");
+}
+
+TEST(SymbolsOfAnImage, APartInFrontOfItsFunctionIsNamedAfterItself) {
+  ImageBuilder builder;
+  builder.chained(kCode, kCode + 0x10, kCode + 0x40, kCode + 0x50);
+  builder.function(kCode + 0x40, kCode + 0x50);
+  EXPECT_EQ(name_at(builder, kCode + 4), "sub_1000+4");
+}
+
+TEST(SymbolsOfAnImage, CodeThatNothingNamesAndNoTableHasIsNoSymbol) {
+  ImageBuilder builder;
+  builder.function(kCode, kCode + 0x20);
+  EXPECT_EQ(name_at(builder, kCode + 0x20), "");
+}
+
+TEST(SymbolsOfAnImage, AnExportIsNamedWholly) {
+  ImageBuilder builder;
+  builder.function(kCode, kCode + 0x20).export_name("?submit@Orders@@QEAAXH@Z", kCode);
+  EXPECT_EQ(name_at(builder, kCode + 4), "Orders::submit(int)+4");
+  EXPECT_EQ(symbol_at(builder, kCode)->kind, SymbolKind::exported);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "symbols/calls/call_checker.h"
+#include "tests/builders/fake_symboliser.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/recordings.h"
 #include "tests/builders/snapshot_builder.h"
@@ -110,7 +111,7 @@ TEST(NoMemory, ChecksOfCalls) {
                     .put_code(kWrapper + 0x1B, {0xE9, 0, 0, 0, 0})        // the wrapper jumps to the inner function
                     .put_code(kInner + 0x1F, {0xC3})
                     .build();
-  Symboliser symboliser(files, {open_exports});
+  test::FakeSymboliser symboliser(files);
   const LoadedImage image{"C:\\built.dll", kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp};
   symboliser.file_of(image);
   CallChecker checker(symboliser, {image});

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "symbols/managed_lines.h"
-#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "walker/base/partial_file.h"
@@ -51,8 +50,7 @@ class DumpFileRun {
         images_(host.local, disk_, path_),
         target_(dump, images_),
         files_(images_, target_.dumped_memory(), target_.images()),
-        sources_(files_, disk_, path_),
-        symboliser_(files_, {[this](auto file) { return sources_.open(std::move(file)); }}),
+        symboliser_(files_, disk_, path_),
         lines_(host.local, disk_, path_) {}
 
   ExitCode run(PartialFile* file) {
@@ -63,7 +61,7 @@ class DumpFileRun {
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return report(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
-    const std::vector<MissingPdb> unfound = missing_of(sources_, lines_);
+    const std::vector<MissingPdb> unfound = missing_of(symboliser_, lines_);
     if (!unfound.empty()) log(missing_text(unfound));
     if (mapped_.cut()) return report(unreadable(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
@@ -111,7 +109,6 @@ class DumpFileRun {
   DiskImages images_;
   DumpTarget target_;
   TargetImages files_;
-  NativeSources sources_;
   Symboliser symboliser_;
   ManagedLines lines_;
 };

@@ -12,21 +12,19 @@ LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
 
 LocalSymbols::LocalSymbols(const SymbolPath& path)
     : files_(disk_, folders_of(path)),
-      sources_(files_, disk_, path),
-      symboliser_(files_, {[this](auto file) { return sources_.open(std::move(file)); }}, path,
-                  [this](const LoadedImage& image) { return sources_.open_without_image(image); }),
+      symboliser_(files_, disk_, path),
       lines_(files_, disk_, path),
       identities_(files_, path) {}
 
-std::vector<MissingPdb> LocalSymbols::missing() const { return missing_of(sources_, lines_); }
+std::vector<MissingPdb> LocalSymbols::missing() const { return missing_of(symboliser_, lines_); }
 
 std::vector<std::string> LocalSymbols::refused() const {
-  std::vector<std::string> refused = sources_.refused();
+  std::vector<std::string> refused = symboliser_.refused();
   refused.insert(refused.end(), lines_.refused().begin(), lines_.refused().end());
   return refused;
 }
 
-std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLines& managed) {
+std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines& managed) {
   std::vector<MissingPdb> missing = native.missing();
   missing.insert(missing.end(), managed.missing().begin(), managed.missing().end());
   std::sort(missing.begin(), missing.end());

@@ -7,7 +7,6 @@
 #include "symbols/image_files.h"
 #include "symbols/image_identities.h"
 #include "symbols/managed_lines.h"
-#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 
 namespace mixwalk {
@@ -33,14 +32,13 @@ class LocalSymbols {
 
   DiskImageFiles disk_;
   LocalImageFiles files_;
-  NativeSources sources_;
   Symboliser symboliser_;
   ManagedLines lines_;
   ImageIdentities identities_;
 };
 
 // The PDBs that neither of the two found so far; sorted, each once.
-std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLines& managed);
+std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines& managed);
 
 // A text for people: "name,GUIDage,1" per line, as symchk /im reads it. Names that come from the target are made
 // printable. Of a very long list the text has only the first entries.

@@ -163,7 +163,7 @@ std::vector<RecordedFrame> Symbolising::name(RecordedFrame frame, const Module& 
   native_.after += is_named(frames.back());
   inlined_ += frames.size() - 1;
   if (!is_named(frames.back()) && !module.code_view &&
-      symbols_.symboliser().symbols_of(loaded_image(module)) != ImageSymbols::found) {
+      symbols_.symboliser().file_of(loaded_image(module)) == nullptr) {
     unidentified_.insert(module.path);
   }
   return frames;

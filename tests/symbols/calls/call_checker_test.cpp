@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/fake_symboliser.h"
 #include "tests/builders/image_builder.h"
 
 namespace mixwalk {
@@ -60,8 +61,7 @@ class CallCheckerTest : public testing::Test {
     std::vector<LoadedImage> images = {image("C:\\caller.dll", kBase)};
     if (!other_.empty()) images.push_back(image(other_, kOtherBase));
     checker_.reset();
-    symboliser_.emplace(files_, std::vector<OpenSource>{open_exports});  // the symboliser keeps the files that it has
-                                                                         // opened
+    symboliser_.emplace(files_);  // the symboliser keeps the files that it has opened
     checker_.emplace(*symboliser_, std::move(images));
     return *checker_;
   }
@@ -86,7 +86,7 @@ class CallCheckerTest : public testing::Test {
   ImageBuilder builder_;
   Files files_;
   std::string other_;
-  std::optional<Symboliser> symboliser_;
+  std::optional<test::FakeSymboliser> symboliser_;
   std::optional<CallChecker> checker_;
 };
 
@@ -243,7 +243,7 @@ TEST_F(ImportedCall, OfTwoImagesWithTheNameTheOneAboveIsMeant) {
   orders_.export_name("wait_for_reply", kSecond);
   files_.files["C:\\caller.dll"] = builder_.build();
   files_.files["C:\\a\\orders.dll"] = files_.files["C:\\b\\orders.dll"] = orders_.build();
-  Symboliser symboliser(files_, {open_exports});
+  test::FakeSymboliser symboliser(files_);
   CallChecker checker(symboliser, {image("C:\\caller.dll", kBase), image("C:\\a\\orders.dll", kOtherBase),
                                     image("C:\\b\\orders.dll", 2 * kOtherBase)});
   const auto check = [&](std::size_t of, std::uint64_t base, std::uint32_t rva) {
@@ -280,7 +280,7 @@ TEST_F(ImportedCall, ForwarderToAnImageWithDotsIsFollowed) {
   files_.files["C:\\caller.dll"] = builder_.build();
   files_.files["C:\\orders.dll"] = orders_.build();
   files_.files["C:\\or.ders.dll"] = dotted.build();
-  Symboliser symboliser(files_, {open_exports});
+  test::FakeSymboliser symboliser(files_);
   CallChecker checker(symboliser, {image("C:\\caller.dll", kBase), image("C:\\orders.dll", kOtherBase),
                                     image("C:\\or.ders.dll", 2 * kOtherBase)});
   const CallChecker::Callee above{2, {2 * kOtherBase + kSecond + 8, AddressKind::return_address}};
@@ -388,7 +388,7 @@ TEST_F(CallCheckerTest, SlotOfADelayedImportCountsFromThePreferredBase) {
   const auto check = [&](std::uint32_t high) {
     ImageBuilder::put32(file, slot + 4, high);
     files_.files["C:\\caller.dll"] = file;
-    Symboliser symboliser(files_, {open_exports});
+    test::FakeSymboliser symboliser(files_);
     CallChecker checker(symboliser, {image("C:\\caller.dll", kBase)});
     const CallChecker::Callee above{0, {kBase + kFourth + 8, AddressKind::return_address}};
     return checker.check(0, kBase + kReturn, &above).check;
@@ -440,7 +440,7 @@ TEST_F(CallCheckerTest, FileThatIsNotTheLoadedImageIsNotChecked) {
   files_.files["C:\\caller.dll"] = builder_.build();
   LoadedImage other_version = image("C:\\caller.dll", kBase);
   ++other_version.timestamp;
-  Symboliser symboliser(files_, {open_exports});
+  test::FakeSymboliser symboliser(files_);
   CallChecker checker(symboliser, {other_version});
   EXPECT_EQ(checker.check(0, kBase + kReturn, nullptr).check, CallCheck::unchecked);
   EXPECT_EQ(checker.call_text(0, kBase + kReturn), "");
@@ -479,7 +479,7 @@ TEST_F(CallCheckerTest, TextOfACallIsMadeOnce) {
     int& questions_;
   };
   int questions = 0;
-  Symboliser symboliser(files_, {[&](auto) { return std::make_unique<Counting>(questions); }});
+  test::FakeSymboliser symboliser(files_, [&](auto&...) { return std::make_unique<Counting>(questions); });
   call_to(kSecond);
   files_.files["C:\\caller.dll"] = builder_.build();
   CallChecker checker(symboliser, {image("C:\\caller.dll", kBase)});

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "symbols/calls/call_checker.h"
+#include "tests/builders/fake_symboliser.h"
 #include "tests/oracles/binutils_oracle.h"
 #include "tests/support/command_lines.h"
 #include "unmanaged/image/imports.h"
@@ -98,7 +99,7 @@ class CallsOfImage : public testing::TestWithParam<std::string> {
   std::shared_ptr<const ImageFile> file_;
   LoadedImage image_;
   OneFile files_;
-  Symboliser symboliser_{files_, {open_exports}};
+  test::FakeSymboliser symboliser_{files_};
   std::vector<ListedCall> calls_;
   std::mt19937 random_{20261122};
 };

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <map>
 
-#include "symbols/native_source.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/pdb_samples.h"
 #include "tests/builders/portable_pdb_builder.h"
@@ -101,8 +100,7 @@ Recording sent(const Assembly& assembly = {}) {
 // Returns a recording of sent(), as `record` makes it if these files are there.
 std::string recorded(const std::map<std::string, Bytes>& there, const Assembly& assembly = {}) {
   Files files(there);
-  NativeSources sources(files, files, {});
-  Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
+  Symboliser symboliser(files, files);
   ImageIdentities identities(files);
   RecordingCollector collector(
       [&](RecordedFrame frame, const Module& module) {

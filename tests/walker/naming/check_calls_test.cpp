@@ -45,7 +45,7 @@ class CheckCalls : public testing::Test {
   }
   std::vector<Frame>& frames() { return snapshot_.threads[0].stack.frames; }
   void check() {
-    Symboliser symboliser(files_, {});
+    Symboliser symboliser(files_, files_);
     CallChecker checker(symboliser, loaded_images(snapshot_));
     check_calls(snapshot_, checker);
   }

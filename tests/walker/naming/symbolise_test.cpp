@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "symbols/native_source.h"
 #include "tests/builders/assembly_builder.h"
+#include "tests/builders/fake_symboliser.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/portable_pdb_builder.h"
 #include "tests/builders/snapshot_builder.h"
@@ -23,21 +23,21 @@ class OneImage final : public ImageFiles {
   }
 };
 
-// `outer` is at the start of the image's code, with two calls inlined into it.
+// `outer` is at the start of the image's code, with two calls inlined into it. The rest of the code is named by .pdata.
 class Inlining final : public SymbolSource {
  public:
+  explicit Inlining(std::unique_ptr<SymbolSource> rest) : rest_(std::move(rest)) {}
   std::optional<Symbol> find(std::uint32_t rva) const override {
-    if (rva >= kCode + 0x20) return std::nullopt;
+    if (rva >= kCode + 0x20) return rest_->find(rva);
     return Symbol{SymbolKind::dwarf, kCode,
                   {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", file, 40}}, folded};
   }
   static inline std::uint32_t folded = 1;
   static inline std::string file = "out.cpp";
-};
 
-std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
-  return std::make_unique<Inlining>();
-}
+ private:
+  std::unique_ptr<SymbolSource> rest_;
+};
 
 class SymboliseTest : public testing::Test {
  protected:
@@ -69,8 +69,9 @@ class SymboliseTest : public testing::Test {
   }
 
   OneImage files_;
-  NativeSources native_{files_, files_, {}};
-  Symboliser symboliser_{files_, {open_inlining, [this](auto file) { return native_.open(std::move(file)); }}};
+  test::FakeSymboliser symboliser_{files_, [this](const auto& file, const LoadedImage& image) {
+    return std::make_unique<Inlining>(symboliser_.open_all(file, image));
+  }};
   Snapshot snapshot_;
 };
 

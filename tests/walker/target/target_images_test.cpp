@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "tests/builders/dump_samples.h"
 #include "tests/builders/image_builder.h"
@@ -27,10 +26,9 @@ class TargetImagesTest : public ::testing::Test {
     DiskImages disk(local_, folder_, path_);
     DumpTarget target(read, disk);
     TargetImages images(disk, target.dumped_memory(), target.images());
-    NativeSources sources(images, folder_, path_);
-    Symboliser symboliser(images, {[&](auto image) { return sources.open(std::move(image)); }});
+    Symboliser symboliser(images, folder_, path_);
     const auto found = symboliser.name(loaded_image(target.modules()[0]), {address});
-    missing_ = sources.missing();
+    missing_ = symboliser.missing();
     if (!found) return "none";
     return found->symbol.name() + (found->symbol.kind == SymbolKind::pdb ? " pdb" : "");
   }

@@ -1,13 +1,14 @@
 #include "walker/clr/win/clr_worker.h"
 
-#include <charconv>
 #include <memory>
 
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/remote_memory.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/clr/dac/win/dac_library.h"
-#include "walker/clr/win/message_pipe.h"
+#include "walker/clr/question_messages.h"
+#include "walker/session/win/message_io.h"
+#include "walker/session/win/start_process.h"
 #include "walker/target/dump_target.h"
 
 namespace mixwalk {
@@ -19,15 +20,6 @@ LONG WINAPI on_crash(EXCEPTION_POINTERS*) {
   // There is no dialogue, no report and no debugger; the asking side only sees that the pipe closes.
   TerminateProcess(GetCurrentProcess(), kCrashed);
   return EXCEPTION_EXECUTE_HANDLER;
-}
-
-// Returns null if the text is not an inherited pipe.
-UniqueHandle pipe_of(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  const auto handle = reinterpret_cast<HANDLE>(value);
-  return GetFileType(handle) == FILE_TYPE_PIPE ? UniqueHandle(handle) : UniqueHandle();
 }
 
 // A dump file, and the objects that its target needs.
@@ -117,15 +109,19 @@ std::optional<int> run_clr_worker(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != kClrWorkerCommand) return std::nullopt;
   SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
   SetUnhandledExceptionFilter(on_crash);
-  if (arguments.size() != 3) return kBadCommand;
-  const UniqueHandle questions = pipe_of(arguments[1]), answers = pipe_of(arguments[2]);
-  if (!questions || !answers) return kBadCommand;
+  if (arguments.size() != 2) return kBadCommand;
+  PipeIo pipe(inherited_handle(arguments[1]), nullptr);
+  if (!pipe.ready() || GetFileType(pipe.handle()) != FILE_TYPE_PIPE) return kBadCommand;
+  const Deadline never(INFINITE);
   Worker worker;
-  while (const auto question = receive_question(questions.get())) {
+  std::optional<std::string> received;
+  while (receive_framed(pipe, received, question_length, never) == IoResult::ok && received) {
+    const auto question = decode_question(*received);
+    if (!question) break;
     if (!worker.is_open() && !std::holds_alternative<OpenClr>(*question)) break;
     const QuestionMessage answer =
         std::visit([&](const auto& asked) { return worker.answer(asked); }, *question);
-    if (!send_question(answers.get(), answer)) break;
+    if (send_framed(pipe, encode_question(answer), never) != IoResult::ok) break;
   }
   // Ends the process without the library's own cleanup, which may hang or crash.
   TerminateProcess(GetCurrentProcess(), kDone);

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// The hidden command by which mixwalk.exe starts itself as the worker: "--clr-worker QUESTIONS ANSWERS", two
-// inherited handles of pipes in hexadecimal.
+// The hidden command by which mixwalk.exe starts itself as the worker: "--clr-worker PIPE", an inherited handle in
+// hexadecimal.
 inline constexpr const char* kClrWorkerCommand = "--clr-worker";
 
 // Runs that command, if these arguments (without the program) are it, and returns its exit code. The worker loads the

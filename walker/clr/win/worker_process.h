@@ -2,21 +2,21 @@
 
 #include <windows.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
 #include "walker/clr/question_messages.h"
+#include "walker/session/win/pipe_io.h"
+#include "walker/session/win/start_process.h"
 
 namespace mixwalk {
 
 // A second mixwalk.exe, the worker that asks a runtime's debugging library (clr_worker.h). The two processes share only
-// a pair of anonymous pipes and the handles that `start` is given. The worker is in a job that ends with this object,
-// and also with this process, however this process ends.
+// a pipe and the handle that `start` is given. The worker ends with this object, and also with this process, however
+// this process ends.
 class WorkerProcess {
  public:
   // `program`: the path of mixwalk.exe. `read`: the process that the worker reads, by a handle that can be inherited
@@ -35,14 +35,16 @@ class WorkerProcess {
   // To be called if the answer does not fit the question.
   void reject_answer();
 
-  DWORD id() const noexcept { return id_; }
+  DWORD id() const noexcept { return worker_.id; }
 
  private:
-  WorkerProcess() = default;
+  WorkerProcess(StartedHelper worker, UniqueHandle read, UniqueHandle pipe) noexcept
+      : worker_(std::move(worker)), read_(std::move(read)), pipe_(std::move(pipe), read_.get()) {}
   void end(std::string why);
 
-  UniqueHandle job_, process_, read_, questions_, answers_;
-  DWORD id_ = 0;
+  StartedHelper worker_;
+  UniqueHandle read_;
+  PipeIo pipe_;
   std::string failure_;
 };
 

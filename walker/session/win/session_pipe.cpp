@@ -17,7 +17,7 @@ constexpr DWORD kPipeBuffer = 64 << 10;
 
 }  // namespace
 
-Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target) {
+Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target) {
   const auto own = token_facts(GetCurrentProcess());
   const SecurityDescriptor descriptor =
       own ? make_security_descriptor(pipe_sddl(own->user, target ? *target : *own)) : nullptr;
@@ -34,7 +34,13 @@ Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target
       PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, kPipeBuffer,
       kPipeBuffer, 0, &security));
   if (!pipe) return Failure{ExitCode::internal, "cannot make a pipe: " + last_error()};
-  return SessionPipe(std::move(name), std::move(pipe));
+  return NamedPipe{std::move(name), std::move(pipe)};
+}
+
+Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target) {
+  Outcome<NamedPipe> pipe = create_pipe(target);
+  if (!pipe) return pipe.failure();
+  return SessionPipe(std::move(pipe->name), std::move(pipe->server));
 }
 
 PipeIo& SessionPipe::io() {

@@ -10,11 +10,19 @@
 
 namespace mixwalk {
 
-// mixwalk.exe's end of the pipe to which its DLL connects. The pipe's name cannot be guessed, the pipe has one
-// instance, and only the user who runs mixwalk and the target may open it, from this machine.
+// The server's end of a pipe, for overlapped I/O. The pipe's name cannot be guessed, the pipe has one instance, and only
+// the user who runs mixwalk and the target may open it, from this machine.
+struct NamedPipe {
+  std::wstring name;
+  UniqueHandle server;
+};
+// `target`: the token of the process that will open it; empty if it is a process that mixwalk.exe starts.
+Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target);
+
+// mixwalk.exe's end of the pipe to which its DLL connects.
 class SessionPipe {
  public:
-  // `target`: the token of the process that will load the DLL; empty if mixwalk.exe starts that process itself.
+  // `target`: the process that will load the DLL, as for create_pipe().
   static Outcome<SessionPipe> create(const std::optional<TokenFacts>& target);
 
   const std::wstring& name() const noexcept { return name_; }

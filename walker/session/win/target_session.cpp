@@ -12,6 +12,7 @@
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/environment.h"
+#include "walker/session/win/start_process.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 #include "walker/session/windows_arguments.h"
@@ -134,18 +135,14 @@ Outcome<TargetSession> TargetSession::start(const std::vector<std::string>& argu
   Outcome<SessionPipe> pipe = SessionPipe::create(std::nullopt);
   if (!pipe) return pipe.failure();
   std::wstring environment = environment_with(start_variables(pipe->name(), dll, allocations));
-  std::wstring command_line = to_utf16(join_windows_arguments(arguments));
   STARTUPINFOW startup{.cb = sizeof startup};
-  PROCESS_INFORMATION created{};
-  if (!CreateProcessW(nullptr, command_line.data(), nullptr, nullptr, TRUE,
-                      CREATE_UNICODE_ENVIRONMENT, environment.data(), nullptr, &startup,
-                      &created)) {
-    const DWORD error = GetLastError();
-    return Failure{ExitCode::not_launched,
-                   "cannot start \"" + arguments.front() + "\": " + image_error_text(error, arguments.front())};
+  StartedProcess started = start_process(nullptr, to_utf16(join_windows_arguments(arguments)),
+                                         CREATE_UNICODE_ENVIRONMENT, environment.data(), startup);
+  if (!started.process) {
+    return Failure{ExitCode::not_launched, "cannot start \"" + arguments.front() +
+                                               "\": " + image_error_text(started.error, arguments.front())};
   }
-  CloseHandle(created.hThread);
-  AttachTarget target{created.dwProcessId, arguments.front(), UniqueHandle(created.hProcess)};
+  AttachTarget target{started.id, arguments.front(), std::move(started.process)};
   TargetSession session(std::move(*pipe), std::move(target), timeout_ms);
   session.started_ = true;
   return session;

@@ -3,12 +3,10 @@
 #include <windows.h>
 
 #include <atomic>
-#include <charconv>
 #include <new>
 
 #include "unmanaged/win/unique_handle.h"
-#include "unmanaged/win/utf8.h"
-#include "walker/base/win/handle_list.h"
+#include "walker/session/win/start_process.h"
 #include "walker/session/win/win_error.h"
 #include "walker/target/suspension/suspension_ledger.h"
 
@@ -27,13 +25,6 @@ struct WatcherPage {
 // The watcher, once it runs.
 WatcherPage* page_of_watcher = nullptr;
 UniqueHandle watcher;
-
-UniqueHandle handle_of(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return UniqueHandle(reinterpret_cast<HANDLE>(value));
-}
 
 }  // namespace
 
@@ -56,36 +47,13 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   const UniqueHandle self(copy);
   auto* const page = new (view) WatcherPage;
   page->suspensions.process_id = process_id;
-  // Until the watcher runs, it ends with this process (handle_list.h).
-  const UniqueHandle job(CreateJobObjectW(nullptr, nullptr));
-  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
-  limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-  const auto set_limits = [&] {
-    return SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits, sizeof limits) != 0;
-  };
-  if (!job || !set_limits()) return failed("job");
-  HandleList list({self.get(), section.get()}, job.get());
-  if (!list.ready()) return failed("handles");
-  std::wstring command = L'"' + program + L"\" " + to_utf16(kSuspensionWatcherCommand) + L' ' +
-                         to_utf16(handle_text(self.get())) + L' ' + to_utf16(handle_text(section.get()));
-  STARTUPINFOEXW startup{};
-  startup.StartupInfo.cb = sizeof startup;
-  startup.lpAttributeList = list.get();
-  PROCESS_INFORMATION created{};
-  // The watcher has its own process group and no console, because Ctrl-C and the end of the console are for
-  // mixwalk.exe.
-  if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
-                      CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
-                      &startup.StartupInfo, &created)) {
-    const DWORD error = GetLastError();
-    return Failure{ExitCode::internal, "cannot start the watcher: process: " + image_error_text(error, "mixwalk.exe")};
-  }
-  CloseHandle(created.hThread);
-  UniqueHandle process(created.hProcess);
-  limits.BasicLimitInformation.LimitFlags = 0;
-  if (!set_limits()) return failed("limits");
+  Outcome<StartedHelper> started = start_helper(program, {.name = "watcher",
+                                                          .command = kSuspensionWatcherCommand,
+                                                          .arguments = {self.get(), section.get()},
+                                                          .outlives_us = true});
+  if (!started) return started.failure();
   // The watcher runs and has its handles. From now on the system notifies it when this process ends.
-  watcher = std::move(process);
+  watcher = std::move(started->process);
   page_of_watcher = page;
   record_suspensions_in(&page->suspensions);
   return std::nullopt;
@@ -104,7 +72,7 @@ std::optional<Failure> watch_freezes(TargetWatch& watch) {
 std::optional<int> run_suspension_watcher(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != kSuspensionWatcherCommand) return std::nullopt;
   if (arguments.size() != 3) return kBadCommand;
-  const UniqueHandle process = handle_of(arguments[1]), section = handle_of(arguments[2]);
+  const UniqueHandle process = inherited_handle(arguments[1]), section = inherited_handle(arguments[2]);
   if (!process || !section) return kBadCommand;
   const void* const view = MapViewOfFile(section.get(), FILE_MAP_READ, 0, 0, sizeof(WatcherPage));
   if (view == nullptr || WaitForSingleObject(process.get(), INFINITE) != WAIT_OBJECT_0) return kBadCommand;
