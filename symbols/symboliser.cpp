@@ -3,21 +3,17 @@
 #include <utility>
 
 #include "symbols/pe_exports.h"
+#include "unmanaged/enum_texts.h"
 
 namespace mixwalk {
 
 std::string_view to_string(ImageSymbols state) noexcept {
-  switch (state) {
-    case ImageSymbols::found:
-      return "symbols were found";
-    case ImageSymbols::unreadable:
-      return "the image file cannot be read";
-    case ImageSymbols::not_an_image:
-      return "the file is no x64 image";
-    case ImageSymbols::other_image:
-      return "the file is not the image that was loaded";
-  }
-  return "unknown state";
+  static constexpr EnumTexts<ImageSymbols::other_image> kTexts{
+      "symbols were found",
+      "the image file cannot be read",
+      "the file is no x64 image",
+      "the file is not the image that was loaded"};
+  return kTexts.of(state, "unknown state");
 }
 
 std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "symbols/demangle/managed_name.h"
+#include "walker/base/file_time.h"
 #include "walker/export/json_writer.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
@@ -118,7 +118,7 @@ class Writer {
     json_.field("verdict", key(history.verdict));
     json_.field("since", history.since);
     json_.key("cpu_ns");
-    history.cpu ? json_.value(*history.cpu * 100) : json_.literal("null");
+    history.cpu ? json_.value(*history.cpu * kNsOfTick) : json_.literal("null");
     json_.field("milliseconds", history.milliseconds);
     json_.field("common_frames", history.common);
     json_.array("sightings", history.sightings, [&](const Sighting& sighting) {
@@ -144,15 +144,7 @@ class Writer {
     json_.array("frames", stack.frames, [&](const Frame& frame) {
       json_.begin_object();
       json_.field("kind", key(frame.kind));
-      FrameWords words{.kind = frame.kind, .offset = frame.address, .name = shown_name(frame.kind, frame.name)};
-      words.why = stack.why_missing(frame);
-      words.target = shown_target(frame.name, frame.target);
-      if (frame.module != Frame::kNone) {
-        const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];
-        words.image = module_name(module);
-        words.offset -= module.base;
-      }
-      json_.field("label", frame_label(words));
+      json_.field("label", frame_label(snapshot, stack, frame));
       if (!frame.file.empty()) json_.field("file", frame.file);
       if (frame.line != 0) json_.field("line", frame.line);
       json_.end_object();

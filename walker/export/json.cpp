@@ -6,8 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "symbols/demangle/managed_name.h"
+#include "unmanaged/hex.h"
+#include "walker/base/file_time.h"
 #include "walker/model/counters.h"
-#include "walker/shown/frame_label.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/image_id.h"
 #include "walker/shown/words.h"
@@ -17,9 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 64-bit numbers are written as strings, because JavaScript's numbers lose their last bits.
-std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
-
+// 64-bit numbers are written as text (hex()), because JavaScript's numbers lose their last bits.
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json index_or_null(std::int32_t index) { return index == Frame::kNone ? Json(nullptr) : Json(index); }
 
@@ -55,7 +55,7 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   }
   json["name"] = or_null(frame.name);
   if (frame.kind == FrameKind::managed && !frame.name.empty()) {
-    json["display"] = shown_name(frame.kind, frame.name);
+    json["display"] = managed_name(frame.name);
   }
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
     if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
@@ -91,10 +91,9 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
   return guessed;
 }
 
-// FILETIME has units of 100 ns since 1601. No thread has a time before 1970.
-constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
 constexpr std::uint64_t kMaxTicks = ~0ull / kNsOfTick;
 
+// No thread has a time before 1970.
 std::uint64_t unix_ms(std::uint64_t file_time) {
   return (std::max(file_time, kTicksUntil1970) - kTicksUntil1970) / kTicksOfMs;
 }

@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "unmanaged/user_address.h"
+
 namespace mixwalk {
 namespace {
 
@@ -21,8 +23,6 @@ constexpr std::size_t kPieceBytes = 64 << 10;
 constexpr std::uint64_t kMaxStackBytes = 12 << 20;
 // For one stack: the limit for words that may lead to an object.
 constexpr std::size_t kMaxWords = 200'000;
-// Addresses outside these limits do not belong to a process.
-constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 // The 4 bytes before an object (ObjHeader), on .NET 8 to 10.
 constexpr std::uint32_t kThinOwner = 0x0000'FFFF, kThinRecursion = 0x003F'0000, kThinRecursionShift = 16;
@@ -169,7 +169,7 @@ class Look {
       const std::size_t bytes = memory_.read_up_to(at, words.data(), wanted);
       for (std::size_t i = 0; i < bytes / 8; ++i) {
         const std::uint64_t word = words[i];
-        if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress) continue;
+        if (word % 8 != 0 || !is_user_address(word)) continue;
         if (word >= stack.limit && word < stack.base) continue;
         if (in_image(word) || !seen.insert(word).second) continue;
         if (seen.size() > kMaxWords) return missing("a stack names too many objects");

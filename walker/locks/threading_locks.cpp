@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "unmanaged/user_address.h"
 #include "walker/clr/heap_walk.h"
 #include "walker/clr/question_messages.h"
 #include "walker/locks/native_waits.h"
@@ -25,8 +26,6 @@ constexpr std::uint64_t kMaxLockBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
 constexpr std::uint64_t kHomeBytes = 0x20;
 constexpr std::size_t kRegisters = 16;
-// Addresses outside these limits do not belong to a process.
-constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
 constexpr std::string_view kReaderWriter = "System.Threading.ReaderWriterLockSlim.";
@@ -133,10 +132,9 @@ class Look {
   }
 
   bool may_be_object(std::uint64_t word) const {
-    if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress) return false;
+    if (word % 8 != 0 || !is_user_address(word)) return false;
     const auto first = target_.memory().read_value<std::uint64_t>(word);
-    const std::uint64_t method_table = first.value_or(0) & ~kCollectorMarks;
-    return method_table >= kFirstAddress && method_table <= kLastAddress;
+    return is_user_address(first.value_or(0) & ~kCollectorMarks);
   }
 
   // Addresses at which an object may be. If not all words of a waiter fit into the rest of the limit, the waiter is

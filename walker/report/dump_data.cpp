@@ -1,9 +1,7 @@
 #include "walker/report/dump_data.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,21 +62,6 @@ class DumpWriter {
       marks(thread.stack);
     }
     json_.end_object();
-  }
-
-  // Returns the reasons why a stack is not whole, each reason once.
-  static std::vector<std::string> open_runs(const Stack& stack) {
-    std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
-    for (const Run& run : stack.runs) {
-      if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
-    }
-    std::vector<std::string> sentences;
-    for (const auto& [what, count] : counts) {
-      const std::string runs = count == 1 ? fmt::format("{} run", key(what.first))
-                                          : fmt::format("{} {} runs", count, key(what.first));
-      sentences.push_back(fmt::format("{} open: {}", runs, sentence(what.second)));
-    }
-    return sentences;
   }
 
   // Writes the folded frames of the runtime itself: [first, count, role].

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
+#include "walker/base/wall_clock.h"
 #include "walker/cli/dump_file.h"
 #include "walker/cli/hang.h"
 #include "walker/cli/local_symbols.h"
@@ -45,11 +45,8 @@ constexpr std::size_t kMaxShownName = 260;
 bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && supports_escapes(stdout); }
 
 void complete(Snapshot& snapshot) {
-  using namespace std::chrono;
   snapshot.tool_version = kVersion;
-  if (snapshot.unix_time_ms != 0) return;
-  snapshot.unix_time_ms = static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  if (snapshot.unix_time_ms == 0) snapshot.unix_time_ms = unix_time_ms_now();
 }
 
 void log_threads(const Snapshot& snapshot) {

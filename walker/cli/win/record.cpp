@@ -3,10 +3,10 @@
 #include <windows.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "walker/base/version.h"
+#include "walker/base/wall_clock.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/otlp_session.h"
 #include "walker/cli/output/record_summary.h"
@@ -295,13 +295,11 @@ void RecordingRun::show_progress(bool last) {
 void RecordingRun::complete(Recording& recording) const {
   recording.tool_version = kVersion;
   if (recording.process.id != 0) return;
-  using namespace std::chrono;
   recording.process = {session_.target_id(), session_.target_name(), {}};
   recording.event = command_.event;
   recording.period_ns = is_moment(command_.event) ? 0 : command_.period_ns;
   recording.engine = command_.visit.sampling.engine;
-  recording.unix_time_ms = static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  recording.unix_time_ms = unix_time_ms_now();
 }
 
 void RecordingRun::say_end_of_process() const {
