@@ -54,7 +54,7 @@ inline constexpr auto kEnumNames = nullptr;
 
 // Empty for a value that is none of the enumerators.
 template <class Enum>
-constexpr std::string_view key(Enum value) noexcept {
+constexpr std::string_view enum_name(Enum value) noexcept {
   return kEnumNames<Enum>.of(value);
 }
 

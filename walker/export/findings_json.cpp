@@ -24,7 +24,7 @@ class Writer {
     json_.field("version", kFindingsJsonVersion);
     json_.field("tool", "mixwalk " + std::string(tool_version));
     const Severity worst = severity(findings_);
-    json_.field("result", worst == Severity::note ? std::string_view("nothing-stuck") : key(worst));
+    json_.field("result", worst == Severity::note ? std::string_view("nothing-stuck") : enum_name(worst));
     json_.field("headline", headline(findings_));
     json_.objects("dumps", findings_.dumps, [&](const DumpInfo& info) { dump(info); });
     json_.objects("findings", findings_.findings, [&](const Finding& finding) { this->finding(finding); });
@@ -67,10 +67,10 @@ class Writer {
     json_.field("process", info.process);
     json_.field("process_id", snapshot.process.id);
     json_.field("process_path", snapshot.process.path);
-    json_.field("way", key(snapshot.way));
+    json_.field("way", enum_name(snapshot.way));
     json_.field("threads", info.threads);
     json_.objects("locks", snapshot.locks, [&](const Lock& lock) {
-      json_.field("kind", key(lock.kind));
+      json_.field("kind", enum_name(lock.kind));
       json_.field("address", hex(lock.address));
       text_or_null("type", lock.type);
       json_.field("held", lock.held || lock.owner != 0);
@@ -81,8 +81,8 @@ class Writer {
   }
 
   void finding(const Finding& finding) {
-    json_.field("kind", key(finding.kind));
-    json_.field("severity", key(finding.severity));
+    json_.field("kind", enum_name(finding.kind));
+    json_.field("severity", enum_name(finding.severity));
     json_.field("title", finding.title);
     json_.values("details", finding.details);
     json_.field("since", finding.since);
@@ -100,14 +100,14 @@ class Writer {
   void thread(const ThreadHistory& history) {
     json_.field("os_id", history.os_id);
     text_or_null("name", history.name);
-    json_.field("verdict", key(history.verdict));
+    json_.field("verdict", enum_name(history.verdict));
     json_.field("since", history.since);
     json_.field_or_null("cpu_ns", history.cpu.value_or(0) * kNsOfTick, history.cpu.has_value());
     json_.field("milliseconds", history.milliseconds);
     json_.field("common_frames", history.common);
     json_.objects("sightings", history.sightings, [&](const Sighting& sighting) {
       json_.field("dump", sighting.dump);
-      json_.field("standing", key(sighting.wait.state));
+      json_.field("standing", enum_name(sighting.wait.state));
       text_or_null("rule", sighting.wait.rule);
       text_or_null("words", sighting.wait.words);
       index_or_null("frame", sighting.wait.frame);
@@ -118,11 +118,11 @@ class Writer {
   void group(const StackGroup& group) {
     const Sighting& last = findings_.threads[group.threads.front()].last();
     const Snapshot& snapshot = dumps_[last.dump];
-    json_.field("verdict", key(group.verdict));
+    json_.field("verdict", enum_name(group.verdict));
     json_.values("threads", group.threads);
     const Stack& stack = snapshot.threads[last.thread].stack;
     json_.objects("frames", stack.frames, [&](const Frame& frame) {
-      json_.field("kind", key(frame.kind));
+      json_.field("kind", enum_name(frame.kind));
       json_.field("label", frame_label(snapshot, stack, frame));
       if (!frame.file.empty()) json_.field("file", frame.file);
       if (frame.line != 0) json_.field("line", frame.line);

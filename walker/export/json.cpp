@@ -40,10 +40,10 @@ Json module_json(const Module& module) {
 }
 
 Json frame_json(const Snapshot& snapshot, const Frame& frame) {
-  Json json = {{"kind", key(frame.kind)}};
+  Json json = {{"kind", enum_name(frame.kind)}};
   json["run"] = index_or_null(frame.run);
   if (frame.kind == FrameKind::gap) return json;
-  json["trust"] = key(frame.trust);
+  json["trust"] = enum_name(frame.trust);
   json["address"] = hex(frame.address);
   json["return_address"] = frame.address_kind == AddressKind::return_address;
   json["stack_pointer"] = hex(frame.stack_pointer);
@@ -58,12 +58,12 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
     json["display"] = managed_name(frame.name);
   }
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
-    if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
+    if (frame.symbol != SymbolKind::none) json["symbol"] = enum_name(frame.symbol);
     const bool start_known = frame.symbol != SymbolKind::import || frame.displacement != 0;
     if (start_known) json["displacement"] = frame.displacement;
   }
   if (!frame.target.empty()) json["target"] = frame.target;
-  if (frame.call != CallCheck::unchecked) json["call"] = key(frame.call);
+  if (frame.call != CallCheck::unchecked) json["call"] = enum_name(frame.call);
   if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
   if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
@@ -74,8 +74,8 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
 }
 
 Json run_json(const Run& run, std::size_t guessed_frames) {
-  Json json = {{"position", key(run.position)}, {"end", key(run.end)}};
-  json["why"] = run.end == RunEnd::open ? Json(key(run.why)) : Json(nullptr);
+  Json json = {{"position", enum_name(run.position)}, {"end", enum_name(run.end)}};
+  json["why"] = run.end == RunEnd::open ? Json(enum_name(run.why)) : Json(nullptr);
   json["first_frame"] = run.first_frame;
   json["frame_count"] = run.frame_count;
   if (guessed_frames != 0) json["guessed_frames"] = guessed_frames;
@@ -109,11 +109,11 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["skipped"] = or_null(thread.skipped);
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
-  json["engine"] = key(stack.engine);
+  json["engine"] = enum_name(stack.engine);
   json["refusal"] = stack.refusal == 0 ? Json(nullptr) : Json(hex(stack.refusal));
   json["frozen_ns"] = thread.frozen_ns;
   json["stopping_ns"] = thread.stopping_ns;
-  json["probe"] = thread.probe == ProbeResult::none ? Json(nullptr) : Json(key(thread.probe));
+  json["probe"] = thread.probe == ProbeResult::none ? Json(nullptr) : Json(enum_name(thread.probe));
   json["overdue"] = thread.overdue;
   json["walk_off"] = thread.walk_off;
   json["at_risk"] = thread.at_risk;
@@ -132,7 +132,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
 }
 
 Json lock_json(const Lock& lock) {
-  Json json = {{"kind", key(lock.kind)}, {"address", hex(lock.address)}, {"type", or_null(lock.type)}};
+  Json json = {{"kind", enum_name(lock.kind)}, {"address", hex(lock.address)}, {"type", or_null(lock.type)}};
   json["held"] = lock.held;
   json["owner"] = lock.owner == 0 ? Json(nullptr) : Json(lock.owner);
   json["recursion"] = lock.recursion == 0 ? Json(nullptr) : Json(lock.recursion);
@@ -167,13 +167,13 @@ Json counters_json(const Counters& counters) {
   json["open_by_reason"] = Json::object();
   for (std::size_t i = 0; i < kOpenReasons; ++i) {
     if (counters.open_by_reason[i] == 0) continue;
-    json["open_by_reason"][std::string(key(static_cast<OpenReason>(i)))] =
+    json["open_by_reason"][std::string(enum_name(static_cast<OpenReason>(i)))] =
         counters.open_by_reason[i];
   }
   json["calls"] = Json::object();
   for (const CallCheck call :
        {CallCheck::verified, CallCheck::possible, CallCheck::no_call, CallCheck::elsewhere}) {
-    json["calls"][std::string(key(call))] = counters.calls[static_cast<std::size_t>(call)];
+    json["calls"][std::string(enum_name(call))] = counters.calls[static_cast<std::size_t>(call)];
   }
   // The number is for people, so more digits are not needed.
   json["calls"]["verified_share"] = std::round(counters.calls_verified() * 1000) / 1000;
@@ -185,8 +185,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   Json json = {{"format", "mixwalk-dump"}, {"version", JsonExporter::kVersion}};
   json["tool"] = "mixwalk " + snapshot.tool_version;
   json["unix_time_ms"] = snapshot.unix_time_ms;
-  json["engine"] = key(snapshot.engine);
-  json["way"] = key(snapshot.way);
+  json["engine"] = enum_name(snapshot.engine);
+  json["way"] = enum_name(snapshot.way);
   json["way_reason"] = or_null(snapshot.way_reason);
   json["unasked"] = or_null(snapshot.unasked);
   json["filter"] = {{"managed_only", filter.managed_only},

@@ -44,10 +44,10 @@ class Writer {
 
   std::string header() const {
     const Process& process = snapshot_.process;
-    std::string text = fmt::format(
-        "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
-        bounded(process.path), bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms), key(snapshot_.engine),
-        count_words(snapshot_.threads.size(), "thread"));
+    std::string text =
+        fmt::format("{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
+                    bounded(process.path), bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms),
+                    enum_name(snapshot_.engine), count_words(snapshot_.threads.size(), "thread"));
     text += moments() + way();
     const FrameFilter& filter = options_.filter;
     if (filter.managed_only) text += "only managed frames are shown\n";
@@ -148,7 +148,7 @@ class Writer {
     const FrameCounts counts = count_frames(thread.stack);
     const std::size_t runs = thread.stack.runs.size();
     text += fmt::format("{}: {}, {} managed, {} native in {}",
-                        key(thread.stack.completeness()),
+                        enum_name(thread.stack.completeness()),
                         count_words(counts.frames(), "frame"), counts.managed, counts.native,
                         count_words(runs, "run"));
     if (counts.inlined != 0) text += fmt::format(", {} inlined", counts.inlined);
@@ -256,7 +256,9 @@ class Writer {
     }
     if (frame.folded > 1) text += fmt::format(" (one of {})", frame.folded);
     text += line_place(frame, kLimits);
-    if (is_guess(frame.trust) && frame.inline_depth == 0) text += fmt::format("  (guessed: {})", key(frame.trust));
+    if (is_guess(frame.trust) && frame.inline_depth == 0) {
+      text += fmt::format("  (guessed: {})", enum_name(frame.trust));
+    }
     const std::string_view wrong = sentence(frame.call);
     return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
   }

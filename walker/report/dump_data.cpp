@@ -24,7 +24,7 @@ class DumpWriter {
   void write() {
     json_.begin_object();
     json_.field("time_ms", snapshot_.unix_time_ms);
-    json_.field("way", key(snapshot_.way));
+    json_.field("way", enum_name(snapshot_.way));
     json_.field("way_reason", snapshot_.way_reason);
     if (snapshot_.way == Way::outside) json_.field("way_words", outside_sentence(snapshot_));
     json_.field("unasked", snapshot_.unasked);
@@ -47,7 +47,7 @@ class DumpWriter {
     json_.field("managed", thread.clr_id != 0);
     if (!thread.skipped.empty()) json_.field("skipped", thread.skipped);
     json_.field("leaf", stack == Recording::kNone ? ReportTables::kNoStack : std::int64_t{nodes_[stack]});
-    json_.field("state", key(thread.stack.completeness()));
+    json_.field("state", enum_name(thread.stack.completeness()));
     if (const auto why = open_runs(thread.stack); !why.empty()) {
       json_.array("why", why, [this](const std::string& each) { json_.value(each); });
     }

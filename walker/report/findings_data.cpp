@@ -28,8 +28,8 @@ void write_part(const FindingThread& part, const FrameNames& names, std::uint32_
 
 void write_finding(const std::vector<FrameNames>& names, const Findings& findings, const Finding& finding,
                    JsonWriter& json) {
-  json.field("kind", key(finding.kind));
-  json.field("severity", key(finding.severity));
+  json.field("kind", enum_name(finding.kind));
+  json.field("severity", enum_name(finding.severity));
   json.field("title", finding.title);
   json.values("details", finding.details);
   json.objects("threads", finding.threads, [&](const FindingThread& part) {
@@ -40,7 +40,7 @@ void write_finding(const std::vector<FrameNames>& names, const Findings& finding
 }
 
 void write_history(const ThreadHistory& history, ReportTables& tables, JsonWriter& json) {
-  json.field("verdict", key(history.verdict));
+  json.field("verdict", enum_name(history.verdict));
   json.field("since", history.since);
   json.field("ms", history.milliseconds);
   if (history.cpu) json.field("cpu", *history.cpu);
@@ -49,7 +49,7 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
     json.begin_array();
     json.value(sighting.dump);
     json.value(sighting.thread);
-    json.value(key(sighting.wait.state));
+    json.value(enum_name(sighting.wait.state));
     json.value(tables.string(sighting.wait.words));
     json.end_array();
   });
@@ -73,10 +73,11 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
   const std::vector<FrameNames> names(dumps.begin(), dumps.end());
   json.begin_object();
   json.field("headline", headline(findings));
-  json.field("severity", key(severity(findings)));
+  json.field("severity", enum_name(severity(findings)));
   json.objects("findings", findings.findings,
                [&](const Finding& finding) { write_finding(names, findings, finding, json); });
-  json.objects("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
+  json.objects("threads", findings.threads,
+               [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
   // For each dump: its process (by a number, the system's id, its path and its command line), and its runtime.
   json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });

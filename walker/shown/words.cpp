@@ -101,7 +101,8 @@ std::vector<std::string> open_runs(const Stack& stack) {
   std::vector<std::string> sentences;
   for (const auto& [what, count] : counts) {
     const auto& [position, why] = what;
-    const std::string runs = count == 1 ? fmt::format("{} run", key(position)) : fmt::format("{} {} runs", count, key(position));
+    const std::string runs =
+        count == 1 ? fmt::format("{} run", enum_name(position)) : fmt::format("{} {} runs", count, enum_name(position));
     sentences.push_back(fmt::format("{} open: {}", runs, sentence(why)));
   }
   return sentences;

@@ -53,7 +53,7 @@ void log_threads(const Snapshot& snapshot) {
   for (const Thread& thread : snapshot.threads) {
     spdlog::info("thread {:#x}: {} frames, frozen {} us, after {} us{}{}", thread.os_id,
                  thread.stack.frames.size(), thread.frozen_ns / 1000, thread.stopping_ns / 1000,
-                 thread.stack.whole() ? "" : fmt::format(", {}", key(thread.stack.completeness())),
+                 thread.stack.whole() ? "" : fmt::format(", {}", enum_name(thread.stack.completeness())),
                  thread.stack.refusal != 0
                      ? fmt::format(", DoStackSnapshot refused ({:#x})", thread.stack.refusal)
                      : "");
