@@ -46,10 +46,10 @@ struct ObjectHead {
 };
 static_assert(sizeof(ObjectHead) == 16);
 
-class Look {
+class MonitorSearch {
  public:
-  Look(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
-       std::span<const Module> images, const MonitorLimits& limits)
+  MonitorSearch(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
+                std::span<const Module> images, const MonitorLimits& limits)
       : clr_(clr), memory_(memory), images_(images), limits_(limits), end_(Clock::now() + limits.time) {
     for (const ThreadStack& stack : stacks) stacks_[stack.os_id] = stack;
   }
@@ -223,10 +223,10 @@ class Look {
 
 FoundMonitors find_monitors(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
                             std::span<const Module> images, const MonitorLimits& limits) {
-  return Look(clr, memory, stacks, images, limits).find();
+  return MonitorSearch(clr, memory, stacks, images, limits).find();
 }
 
-FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second) {
+FoundMonitors consistent_monitors(const FoundMonitors& first, const FoundMonitors& second) {
   std::unordered_map<std::uint64_t, const Lock*> before;
   for (const FoundMonitor& found : first.monitors) before.emplace(found.key, &found.lock);
   FoundMonitors both{{}, first.missing.empty() ? second.missing : first.missing};

@@ -56,9 +56,9 @@ std::set<std::uint64_t> locks_with_words(std::span<const std::uint64_t> words, c
   return found;
 }
 
-class Look {
+class ThreadingLockSearch {
  public:
-  Look(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
+  ThreadingLockSearch(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
       : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target), limits_(limits),
         end_(std::chrono::steady_clock::now() + limits.time) {
     const auto version = target.runtime().major;
@@ -92,7 +92,7 @@ class Look {
       if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
-    std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
+    std::ranges::move(consistent_locks(readings), std::back_inserter(snapshot_.locks));
     if (!clr_.obstacle().empty() && snapshot_.locks_missing.empty()) snapshot_.locks_missing = clr_.obstacle();
   }
 
@@ -255,7 +255,7 @@ bool has_threading_waits(const Snapshot& snapshot) {
 }
 
 void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
-  if (has_threading_waits(snapshot)) Look(snapshot, target, clr, limits).add();
+  if (has_threading_waits(snapshot)) ThreadingLockSearch(snapshot, target, clr, limits).add();
 }
 
 }  // namespace mixwalk
