@@ -80,7 +80,7 @@ class DumpFileRun {
     Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {
       return command_.threads.contains(thread.os_id, thread.name);
     });
-    snapshot.way = Way::file;
+    snapshot.capture = CaptureMethod::file;
     snapshot.left_out.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
     return snapshot;

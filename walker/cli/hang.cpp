@@ -158,7 +158,8 @@ bool is_same_dump(const Snapshot& first, const Snapshot& second) {
   if (first.unix_time_ms != second.unix_time_ms) return false;
   if (first.process.id != second.process.id || first.process.path != second.process.path) return false;
   if (!std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id)) return false;
-  const bool exact = first.unix_time_ms != 0 && first.way != Way::file && second.way != Way::file;
+  const bool exact =
+      first.unix_time_ms != 0 && first.capture != CaptureMethod::file && second.capture != CaptureMethod::file;
   if (exact) return true;
   return first.locks == second.locks &&
          std::ranges::equal(first.threads, second.threads, [](const Thread& a, const Thread& b) {

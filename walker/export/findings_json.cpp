@@ -67,7 +67,7 @@ class Writer {
     json_.field("process", info.process);
     json_.field("process_id", snapshot.process.id);
     json_.field("process_path", snapshot.process.path);
-    json_.field("way", enum_name(snapshot.way));
+    json_.field("way", enum_name(snapshot.capture));
     json_.field("threads", info.threads);
     json_.objects("locks", snapshot.locks, [&](const Lock& lock) {
       json_.field("kind", enum_name(lock.kind));

@@ -186,8 +186,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["tool"] = "mixwalk " + snapshot.tool_version;
   json["unix_time_ms"] = snapshot.unix_time_ms;
   json["engine"] = enum_name(snapshot.engine);
-  json["way"] = enum_name(snapshot.way);
-  json["way_reason"] = or_null(snapshot.way_reason);
+  json["way"] = enum_name(snapshot.capture);
+  json["way_reason"] = or_null(snapshot.capture_reason);
   json["unasked"] = or_null(snapshot.unasked);
   json["filter"] = {{"managed_only", filter.managed_only},
                     {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)},

@@ -224,8 +224,8 @@ Snapshot read_document(const Json& json) {
   snapshot.tool_version = tool.starts_with("mixwalk ") ? tool.substr(8) : tool;
   snapshot.unix_time_ms = number_of<std::uint64_t>(json, "unix_time_ms");
   snapshot.engine = word_of<Engine>(json, "engine");
-  snapshot.way = word_of<Way>(json, "way");
-  snapshot.way_reason = text_of(json, "way_reason");
+  snapshot.capture = word_of<CaptureMethod>(json, "way");
+  snapshot.capture_reason = text_of(json, "way_reason");
   snapshot.unasked = text_of(json, "unasked");
   const Json& filter = object_of(json, "filter");
   snapshot.left_out = {flag_of(filter, "managed_only"), number_of<std::uint32_t>(filter, "depth"),

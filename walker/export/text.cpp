@@ -102,9 +102,9 @@ class Writer {
   // How the process was read, if that was not from inside.
   std::string way() const {
     std::string text;
-    if (snapshot_.way == Way::outside) {
+    if (snapshot_.capture == CaptureMethod::outside) {
       text = "from outside: " + std::string(outside_sentence(snapshot_));
-      if (!snapshot_.way_reason.empty()) text += " (" + bounded(snapshot_.way_reason) + ")";
+      if (!snapshot_.capture_reason.empty()) text += " (" + bounded(snapshot_.capture_reason) + ")";
       text += '\n';
     }
     if (!snapshot_.unasked.empty()) text += "managed frames are missing: " + bounded(snapshot_.unasked) + "\n";

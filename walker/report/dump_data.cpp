@@ -24,9 +24,9 @@ class DumpWriter {
   void write() {
     json_.begin_object();
     json_.field("time_ms", snapshot_.unix_time_ms);
-    json_.field("way", enum_name(snapshot_.way));
-    json_.field("way_reason", snapshot_.way_reason);
-    if (snapshot_.way == Way::outside) json_.field("way_words", outside_sentence(snapshot_));
+    json_.field("way", enum_name(snapshot_.capture));
+    json_.field("way_reason", snapshot_.capture_reason);
+    if (snapshot_.capture == CaptureMethod::outside) json_.field("way_words", outside_sentence(snapshot_));
     json_.field("unasked", snapshot_.unasked);
     json_.field("managed_only", filter_.managed_only);
     json_.field("depth", filter_.depth.value_or(0));

@@ -43,7 +43,7 @@ template <>
 inline constexpr EnumTexts<SampleEvent::module_load> kEnumNames<SampleEvent>{
     "dump", "wall", "cpu", "exception", "allocation", "class-load", "module-load"};
 template <>
-inline constexpr EnumTexts<Way::file> kEnumNames<Way>{"inside", "outside", "file"};
+inline constexpr EnumTexts<CaptureMethod::file> kEnumNames<CaptureMethod>{"inside", "outside", "file"};
 template <>
 inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
     "monitor",      "critical-section", "srw-lock",   "threading-lock", "mutex",

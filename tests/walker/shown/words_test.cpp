@@ -95,7 +95,7 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(RunEnd::closed, RunEnd::open);
   expect_documented(OpenReason::unreadable_stack, kLastOpenReason);
   expect_documented(Engine::snapshot, Engine::automatic);
-  expect_documented(Way::inside, Way::file);
+  expect_documented(CaptureMethod::inside, CaptureMethod::file);
 }
 
 }  // namespace

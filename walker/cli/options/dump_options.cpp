@@ -64,11 +64,13 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
       ->option_text("DURATION");
   dump->add_flag("--one-by-one", arguments.one_by_one, "Stop the threads of each dump one after the other; only with --repeat")
       ->excludes("--at-once");
-  auto* outside = dump->add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
-                                          "Only read the process: load nothing into it, and send it no request");
-  dump->add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
-                          "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
-                          "outside instead")
+  auto* outside = dump->add_flag_callback(
+      "--outside", [&command] { command.capture = CaptureChoice::outside; },
+      "Only read the process: load nothing into it, and send it no request");
+  dump->add_flag_callback(
+          "--inside", [&command] { command.capture = CaptureChoice::inside; },
+          "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
+          "outside instead")
       ->excludes(outside);
   dump->add_option("--dac", command.dac,
                    "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")
@@ -226,13 +228,13 @@ ParseResult finish_dump(DumpArguments& arguments) {
     return std::move(*wrong);
   }
   auto* start = std::get_if<ByStart>(&command.visit.target);
-  if (command.way == DumpWay::outside) {
+  if (command.capture == CaptureChoice::outside) {
     if (start != nullptr) return usage("--outside needs --process-id or --name", "dump");
     const char* option = first_given(*arguments.app, kDllOptions);
     if (option == nullptr && !command.visit.sampling.at_once) option = first_given(*arguments.app, kFreezeOptions);
     if (option != nullptr) return usage(std::string(option) + " cannot be used with --outside", "dump");
   } else if (start != nullptr || first_given(*arguments.app, kDllOptions) != nullptr) {
-    command.way = DumpWay::inside;
+    command.capture = CaptureChoice::inside;
   }
   if (arguments.visit.after && start == nullptr) {
     return usage("--after needs -- PROGRAM", "dump");
