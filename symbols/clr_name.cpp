@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "unmanaged/joined.h"
+
 namespace mixwalk {
 namespace {
 
@@ -215,15 +217,6 @@ class SignatureReader {
   const GenericArguments& arguments_;
 };
 
-std::string join(std::span<const std::string> texts) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    if (!joined.empty()) joined += ", ";
-    joined += text;
-  }
-  return joined;
-}
-
 // "List`1" → "List" and 1. A name without a suffix, or with a suffix that is not a number, is left whole.
 std::size_t cut_arity(std::string_view& component) {
   const auto tick = component.rfind('`');
@@ -246,7 +239,7 @@ std::string with_arguments(std::string_view name, std::span<const std::string> a
     const std::size_t taken = std::min(cut_arity(component), arguments.size());
     text += component;
     if (taken != 0) {
-      text += '<' + join(arguments.first(taken)) + '>';
+      text += '<' + joined(arguments.first(taken), ", ") + '>';
       arguments = arguments.subspan(taken);
     }
     if (plus == std::string_view::npos) break;
@@ -254,7 +247,7 @@ std::string with_arguments(std::string_view name, std::span<const std::string> a
     name.remove_prefix(plus + 1);
   }
   // Arguments that belong to no component (from a compiler that counts differently) are appended rather than dropped.
-  if (!arguments.empty()) text += '<' + join(arguments) + '>';
+  if (!arguments.empty()) text += '<' + joined(arguments, ", ") + '>';
   return text;
 }
 

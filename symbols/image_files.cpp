@@ -58,7 +58,6 @@ std::vector<std::byte> DiskImageFiles::read_part(const std::string& path, std::u
 
 bool LocalImageFiles::may_read(std::string_view path) const noexcept {
   if (is_on_drive(path)) return true;
-  const auto is_separator = [](char c) { return c == '/' || c == '\\'; };
   return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
     if (folder.empty() || !path.starts_with(folder)) return false;
     const std::string_view rest = path.substr(folder.size());
@@ -72,6 +71,13 @@ bool is_on_drive(std::string_view path) noexcept {
   if (path.starts_with(kLongPath)) path.remove_prefix(kLongPath.size());
   return path.size() > 2 && ascii_lower(path[0]) >= 'a' && ascii_lower(path[0]) <= 'z' &&
          path[1] == ':' && path[2] == '\\';
+}
+
+std::string join_path(std::string_view folder, std::string_view name) {
+  std::string path(folder);
+  const bool of_windows = is_on_drive(folder) || folder.find('\\') != std::string_view::npos;
+  if (path.empty() || !is_separator(path.back())) path += of_windows ? '\\' : '/';
+  return path += name;
 }
 
 }  // namespace mixwalk

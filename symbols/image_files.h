@@ -31,6 +31,10 @@ class DiskImageFiles final : public ImageFiles {
 // Whether the path begins with a drive of this machine: C:\x.dll, or \\?\C:\x.dll as the loader writes long paths.
 // False for every other path, such as \\server\share\x.dll or \\.\pipe\x.
 bool is_on_drive(std::string_view path) noexcept;
+// Either system's.
+constexpr bool is_separator(char c) noexcept { return c == '\\' || c == '/'; }
+// A path of a file in the folder, with the separator that the folder has.
+std::string join_path(std::string_view folder, std::string_view name);
 
 // Reads files only on a drive of this machine: their paths come from other processes and from files. Folklore: opening
 // a path to another machine sends that machine the user's credentials, and opening a device may make the device act. A

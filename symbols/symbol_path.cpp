@@ -28,8 +28,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\"") - first + 1);
 }
 
-bool is_separator(char c) { return c == '\\' || c == '/'; }
-
 // Whether this is a URL, or a path that begins with two separators and has no drive behind them.
 bool is_elsewhere(std::string_view path) {
   if (path.find("://") != std::string_view::npos) return true;
@@ -44,13 +42,6 @@ void add_folder(std::string_view part, bool store, SymbolPath& path) {
   } else {
     path.folders.push_back({std::string(part), store});
   }
-}
-
-std::string join(std::string_view folder, std::string_view name) {
-  std::string path(folder);
-  const bool of_windows = is_on_drive(folder) || folder.find('\\') != std::string_view::npos;
-  if (path.empty() || !is_separator(path.back())) path += of_windows ? '\\' : '/';
-  return path += name;
 }
 
 // Paths in the order of the search, each once.
@@ -73,7 +64,8 @@ struct Candidates {
   // and a recording may say KERNEL32.DLL for kernel32.dll.
   void add_both(const std::string& folder, std::string_view name, std::string_view id) {
     const auto path_of = [&](std::string_view file, std::string_view of_store) {
-      return of_store.empty() ? join(folder, file) : join(join(join(folder, file), of_store), file);
+      const std::string plain = join_path(folder, file);
+      return of_store.empty() ? plain : join_path(join_path(plain, of_store), file);
     };
     const std::string path = path_of(name, id);
     add(path);

@@ -1,8 +1,6 @@
 #include "symbols/calls/call_checker.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "symbols/demangle/demangle.h"
 #include "symbols/leaf_extent.h"
 #include "unmanaged/ascii_lower.h"
+#include "unmanaged/hex.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/imports.h"
 
@@ -24,12 +23,6 @@ constexpr int kMaxForwarders = 8;
 
 using Kind = FlowInstruction::Kind;
 using Target = FlowInstruction::Target;
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 16> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  return "0x" + std::string(std::string_view(digits.data(), end));
-}
 
 // Returns the name in the form in which the loader looks an image up.
 std::string image_key(std::string_view name) {

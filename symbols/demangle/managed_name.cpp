@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "symbols/demangle/managed_types.h"
+#include "unmanaged/joined.h"
 
 namespace mixwalk {
 namespace {
@@ -26,15 +27,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kOperato
     {"op_UnsignedRightShift", ">>>"}, {"op_CheckedAddition", "checked +"},
     {"op_CheckedSubtraction", "checked -"}, {"op_CheckedMultiply", "checked *"},
 }};
-
-std::string joined(const std::vector<std::string>& texts, std::string_view separator) {
-  std::string text;
-  for (const std::string& one : texts) {
-    if (&one != &texts.front()) text += separator;
-    text += one;
-  }
-  return text;
-}
 
 // A part of a name between '.' and '+'. In a part that the compiler invented, "<Main>b__0_0<T>", the text in the angle
 // brackets is the part's host, and the rest is its kind.

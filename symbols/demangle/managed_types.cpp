@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "unmanaged/joined.h"
+
 namespace mixwalk {
 namespace {
 
@@ -19,15 +21,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kKeyword
     {"System.String", "string"}, {"System.UInt16", "ushort"}, {"System.UInt32", "uint"},
     {"System.UInt64", "ulong"}, {"System.UIntPtr", "nuint"}, {"System.Void", "void"},
 }};
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string text;
-  for (const std::string& one : texts) {
-    if (!text.empty()) text += ", ";
-    text += one;
-  }
-  return text;
-}
 
 class TypeReader {
  public:
@@ -79,7 +72,7 @@ class TypeReader {
       } else if (name == "method" && skip('(')) {
         if (!rest_.starts_with(')') && !list(arguments, depth + 1)) return false;
         if (!skip(')')) return false;
-        type += '(' + joined(arguments) + ')';
+        type += '(' + joined(arguments, ", ") + ')';
       } else {
         const auto keyword =
             std::ranges::find(kKeywords, std::string_view(type), &decltype(kKeywords)::value_type::first);
@@ -93,9 +86,9 @@ class TypeReader {
     if (type == "System.Nullable" && arguments.size() == 1) {
       type = arguments.front() + '?';
     } else if (type == "System.ValueTuple" && arguments.size() > 1 && arguments.size() <= kMaxTuple) {
-      type = '(' + joined(arguments) + ')';
+      type = '(' + joined(arguments, ", ") + ')';
     } else {
-      type += '<' + joined(arguments) + '>';
+      type += '<' + joined(arguments, ", ") + '>';
     }
   }
 

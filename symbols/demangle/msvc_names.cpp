@@ -71,11 +71,9 @@ std::string MsvcParser::symbol() {
   const Deeper deeper(*this);
   if (!ok_ || !take("?")) return fail();
   const Structor outer = std::exchange(structor_, Structor::none);
-  bool done = false;
-  std::string special = special_symbol(done);
-  if (done) {
+  if (std::optional<std::string> special = special_symbol()) {
     structor_ = outer;
-    return special;
+    return *std::move(special);
   }
   bool structor_resolved = false;
   std::string name = qualified(function_name(), structor_resolved);
@@ -105,9 +103,8 @@ std::string MsvcParser::symbol() {
   return checked(name + rest);
 }
 
-// Reads names that contain another name, or text.
-std::string MsvcParser::special_symbol(bool& done) {
-  done = true;
+// Reads names that contain another name, or text. Returns nothing, and reads nothing, if the name is of another kind.
+std::optional<std::string> MsvcParser::special_symbol() {
   const bool initializer = take("?__E");
   if (initializer || take("?__F")) {
     const std::string what = initializer ? "`dynamic initializer for '" : "`dynamic atexit destructor for '";
@@ -125,8 +122,7 @@ std::string MsvcParser::special_symbol(bool& done) {
       rest().starts_with("?@")) {
     return fail();  // not a function: a string, type information, a name that was too long and became a hash
   }
-  done = false;
-  return {};
+  return std::nullopt;
 }
 
 std::string MsvcParser::function_name() {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,7 +57,7 @@ class MsvcParser {
 
   // Names (msvc_names.cpp).
   std::string symbol();
-  std::string special_symbol(bool& done);
+  std::optional<std::string> special_symbol();
   std::string function_name();  // the first part of a symbol
   std::string operator_name();
   std::string simple_name(bool memorable);

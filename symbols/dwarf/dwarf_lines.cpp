@@ -2,12 +2,10 @@
 
 #include <cstring>
 
+#include "symbols/image_files.h"
+
 namespace mixwalk {
 namespace {
-
-bool is_separator(char c) noexcept {
-  return c == '/' || c == '\\';
-}
 
 // Accepts "/x", "\x", "C:\x", "C:/x".
 bool is_absolute(std::string_view path) noexcept {

@@ -48,12 +48,6 @@ bool LazyIndex::find_line(std::uint32_t rva, SourceFrame& into) {
   return index != nullptr && index->find_line(rva, *names_, into);
 }
 
-void LazyIndex::read_all() {
-  for (const Segment& segment : by_code_.rows()) {
-    if (segment.scope != kNoScope) unit(segment.scope);
-  }
-}
-
 std::size_t LazyIndex::bytes() const noexcept {
   // std::unordered_map adds a link and a slot to an entry.
   constexpr std::size_t kPerUnit = sizeof(std::pair<const std::uint32_t, SymbolIndex>) + 2 * sizeof(void*);

@@ -46,14 +46,13 @@ class LazyIndex {
   // Like SymbolIndex::find_line().
   bool find_line(std::uint32_t rva, SourceFrame& into);
 
-  // Reads every unit. Meant for measurements and tests.
-  void read_all();
   std::size_t bytes() const noexcept;  // memory for indices and names
   std::size_t reader_bytes() const noexcept { return reader_->bytes(); }
-  std::size_t units_read() const noexcept { return units_.size(); }
   NamePool& names() noexcept { return *names_; }
 
  private:
+  friend struct LazyIndexTestPeer;
+
   const SymbolIndex& unit(std::uint32_t number);
   // Returns null if the code there comes from no unit.
   const SymbolIndex* unit_at(std::uint32_t rva);

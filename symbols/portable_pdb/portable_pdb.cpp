@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "symbols/portable_pdb/sequence_points.h"
+#include "unmanaged/enum_texts.h"
 
 namespace mixwalk {
 namespace {
@@ -22,23 +23,15 @@ std::uint32_t index(ByteCursor& cursor, bool wide) { return wide ? cursor.u32() 
 }  // namespace
 
 std::string_view to_string(PortablePdbError error) noexcept {
-  switch (error) {
-    case PortablePdbError::none:
-      return "no error";
-    case PortablePdbError::not_portable:
-      return "the file is no portable PDB";
-    case PortablePdbError::damaged:
-      return "the portable PDB is cut off, or its tables lie beyond its end";
-    case PortablePdbError::no_image_id:
-      return "the image names no portable PDB";
-    case PortablePdbError::missing:
-      return "the portable PDB was not found";
-    case PortablePdbError::other_image:
-      return "the portable PDB belongs to another build of the image";
-    case PortablePdbError::bad_embedding:
-      return "the portable PDB in the image cannot be unpacked";
-  }
-  return "unknown error";
+  static constexpr EnumTexts<PortablePdbError::bad_embedding> kTexts{
+      "no error",
+      "the file is no portable PDB",
+      "the portable PDB is cut off, or its tables lie beyond its end",
+      "the image names no portable PDB",
+      "the portable PDB was not found",
+      "the portable PDB belongs to another build of the image",
+      "the portable PDB in the image cannot be unpacked"};
+  return kTexts.of(error, "unknown error");
 }
 
 PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::optional<CodeViewId>& image) {

@@ -68,7 +68,7 @@ TEST_P(Healthy, NoPairOfDumpsSaysThatSomethingIsStuck) {
   compare_neighbours(dumps, [&](std::span<const Snapshot> some, const Findings& findings) {
     ++all;
     in_motion += std::ranges::any_of(findings.threads, is_in_motion);
-    for (const ThreadHistory& thread : findings.threads) ++verdicts[key(thread.verdict)];
+    for (const ThreadHistory& thread : findings.threads) ++verdicts[enum_name(thread.verdict)];
     if (severity(findings) == Severity::note) {
       ++quiet;
       return;

@@ -197,7 +197,7 @@ std::size_t expect_names(const Stack& stack) {
   for (const Frame& frame : stack.frames) {
     const bool thunk = frame.kind == FrameKind::native && frame.module == Frame::kNone;
     thunks += thunk;
-    EXPECT_TRUE(thunk || !frame.name.empty()) << key(frame.kind) << " at " << std::hex << frame.address;
+    EXPECT_TRUE(thunk || !frame.name.empty()) << enum_name(frame.kind) << " at " << std::hex << frame.address;
   }
   return thunks;
 }

@@ -38,7 +38,7 @@ Frames frames_of(const Snapshot& snapshot, const Thread& thread) {
   for (const Frame& frame : thread.stack.frames) {
     if (frame.inline_depth != 0) continue;
     std::ostringstream text;
-    text << key(frame.kind) << std::hex << ' ' << frame.address << ' ' << frame.stack_pointer;
+    text << enum_name(frame.kind) << std::hex << ' ' << frame.address << ' ' << frame.stack_pointer;
     if (frame.module != Frame::kNone) {
       text << ' ' << module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]);
     }
@@ -92,7 +92,10 @@ void count_runs(const Snapshot& snapshot, Tally& tally) {
 class ThreeWays {
  public:
   ThreeWays(const ChildProcess& program, bool with_dump_files)
-      : program_(program), with_dump_files_(with_dump_files), attached_(attach_to(program.id())), outside_(program.id(), mixwalk_exe()) {}
+      : program_(program),
+        with_dump_files_(with_dump_files),
+        attached_(attach_to(program.id())),
+        outside_(program.id(), mixwalk_exe()) {}
   ~ThreeWays() { EXPECT_EQ(attached_.leave(), ""); }
 
   // If a thread has the same stack in two alternating looks of each way, it does not move.
@@ -194,10 +197,11 @@ TEST_P(SameThreads, ByAttachFromOutsideAndInADumpFile) {
       ways.look(tally);
     }
   }
-  std::printf("%s: %d moments, %d of them dump files too; %zu stacks with %zu frames the same (%zu with IL), %zu of them in a "
-              "file; %zu moved meanwhile; %zu native runs ended, %zu open\n",
-              GetParam().program, tally.moments, tally.dump_files, tally.compared, tally.frames, tally.in_il, tally.by_dump_file,
-              tally.moved, tally.closed, tally.open);
+  std::printf(
+      "%s: %d moments, %d of them dump files too; %zu stacks with %zu frames the same (%zu with IL), %zu of them in a "
+      "file; %zu moved meanwhile; %zu native runs ended, %zu open\n",
+      GetParam().program, tally.moments, tally.dump_files, tally.compared, tally.frames, tally.in_il,
+      tally.by_dump_file, tally.moved, tally.closed, tally.open);
   EXPECT_GE(tally.compared, GetParam().least_compared * static_cast<std::size_t>(tally.moments));
   EXPECT_GT(tally.in_il, 0u);
   EXPECT_GE(tally.by_dump_file, GetParam().least_compared * static_cast<std::size_t>(tally.dump_files));
@@ -206,9 +210,10 @@ TEST_P(SameThreads, ByAttachFromOutsideAndInADumpFile) {
 
 INSTANTIATE_TEST_SUITE_P(
     , SameThreads,
-    testing::Values(Case{"hang", {}, 10},
-                    Case{"ladder", {"--threads", "4", "--seed", "14", "--out", temporary_file("three_ways.json")}, 4, true},
-                    Case{"sqlite", {}, 1}, Case{"orders-demo", {}, 4}),
+    testing::Values(
+        Case{"hang", {}, 10},
+        Case{"ladder", {"--threads", "4", "--seed", "14", "--out", temporary_file("three_ways.json")}, 4, true},
+        Case{"sqlite", {}, 1}, Case{"orders-demo", {}, 4}),
     [](const auto& info) { return std::string(info.param.program).substr(0, 6); });
 
 }  // namespace

@@ -177,7 +177,7 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
   for (std::size_t i = 0; i < kOpenReasons; ++i) {
     if (counters.open_by_reason[i] == 0) continue;
     std::printf("  open: %s %llu times\n",
-                std::string(key(static_cast<OpenReason>(i))).c_str(), counters.open_by_reason[i]);
+                std::string(enum_name(static_cast<OpenReason>(i))).c_str(), counters.open_by_reason[i]);
   }
   std::printf("%zu samples walked by both engines, %zu different; %zu stacks that cannot be whole "
               "left out\n",

@@ -4,6 +4,7 @@
 
 #include "symbols/dwarf/dwarf_symbols.h"
 #include "symbols/native_symbols.h"
+#include "tests/support/lazy_index_peer.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   DwarfSymbols dwarf = open_dwarf(file, files);
   check((dwarf.index == nullptr) == !dwarf.problem.empty());
   if (dwarf.index == nullptr) return 0;
-  dwarf.index->read_all();
+  LazyIndexTestPeer::read_all(*dwarf.index);
   SourceLocation found;
   const auto hold = [&](std::uint32_t rva) {
     check(!found.frames.empty() && found.frames.size() <= SymbolIndex::kMaxDepth);

@@ -5,6 +5,7 @@
 
 #include "symbols/pdb/pdb_symbols.h"
 #include "tests/builders/image_builder.h"
+#include "tests/support/lazy_index_peer.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace {
@@ -42,6 +43,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(!found.frames.empty() && found.frames.size() <= SymbolIndex::kMaxDepth);
     check(found.begin <= rva && found.folded >= 1);
   }
-  opened.index->read_all();
+  LazyIndexTestPeer::read_all(*opened.index);
   return 0;
 }

@@ -46,11 +46,10 @@ std::string text_of(const Recording& recording, const Recording::Sample& sample)
     const RecordedFrame& frame = recording.frames[index];
     char address[32];
     std::snprintf(address, sizeof address, "%#llx", frame.address);
-    text += "  " + std::string(key(frame.kind)) + " " + std::string(key(frame.trust)) + " " + address + " " +
-            (frame.module != Frame::kNone
-                 ? recording.modules[static_cast<std::size_t>(frame.module)].path + " "
-                 : "") +
-            frame.name + (frame.kind == FrameKind::gap ? std::string(key(frame.why)) : "") + "\n";
+    text += "  " + std::string(enum_name(frame.kind)) + " " + std::string(enum_name(frame.trust)) + " " + address +
+            " " +
+            (frame.module != Frame::kNone ? recording.modules[static_cast<std::size_t>(frame.module)].path + " " : "") +
+            frame.name + (frame.kind == FrameKind::gap ? std::string(enum_name(frame.why)) : "") + "\n";
   }
   return text;
 }
@@ -132,7 +131,7 @@ void look_at(const Recording& recording, const Situation& situation, Seen& seen)
     if (!whole) {
       for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
         const RecordedFrame& frame = recording.frames[index];
-        if (frame.kind == FrameKind::gap) ++seen.gaps[std::string(key(frame.why))];
+        if (frame.kind == FrameKind::gap) ++seen.gaps[std::string(enum_name(frame.why))];
       }
       if (seen.examples.size() < kExamples) seen.examples.push_back(text_of(recording, sample));
     }

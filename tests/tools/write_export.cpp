@@ -89,7 +89,10 @@ const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots =
     {"many-threads", [] { return std::vector{many_threads_snapshot(1000)}; }},
     {"series", [] { return series_of_snapshots(); }},
     {"many-threads-series",
-     [] { return std::vector{many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)}; }},
+     [] {
+       return std::vector{many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1),
+                          many_threads_snapshot(1000, 2)};
+     }},
 };
 
 // Pages that compare several dumps or recordings.
@@ -135,7 +138,7 @@ Json facts(const Recording& recording) {
                {"duration_ns", recording.duration_ns},
                {"period_ns", recording.period_ns},
                {"dropped", recording.dropped},
-               {"event", key(recording.event)}};
+               {"event", enum_name(recording.event)}};
   json["modules"] = Json::array();
   for (const Module& module : recording.modules) {
     json["modules"].push_back({{"base", module.base}, {"size", module.size},
@@ -154,8 +157,8 @@ Json facts(const Recording& recording) {
       const RecordedFrame& frame = recording.frames[index];
       frames.push_back({{"label", frame_label(recording, frame)},
                         {"name", frame.name},
-                        {"kind", key(frame.kind)},
-                        {"symbol", key(frame.symbol)},
+                        {"kind", enum_name(frame.kind)},
+                        {"symbol", enum_name(frame.symbol)},
                         {"file", valid_utf8(frame.file)},
                         {"line", frame.line},
                         {"inline_depth", frame.inline_depth},
@@ -179,7 +182,8 @@ int run(const std::string& name, const std::string& format, const std::string& p
   const auto recording = kRecordings.find(name);
   const auto exporter = kFormats.find(format);
   const auto page = format == "html" ? kPages.find(name) : kPages.end();
-  if (page == kPages.end() && snapshot == kSnapshots.end() && (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format)))) {
+  if (page == kPages.end() && snapshot == kSnapshots.end() &&
+      (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format)))) {
     fmt::print(stderr, "write_export: no recording {} or no format {}\n", name, format);
     return 2;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "unmanaged/enum_texts.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 
@@ -62,21 +63,14 @@ struct PeImage::ExportTable {
 };
 
 std::string_view to_string(PeError error) noexcept {
-  switch (error) {
-    case PeError::none:
-      return "no error";
-    case PeError::not_pe:
-      return "not a PE image";
-    case PeError::truncated:
-      return "the image is cut off, or a table lies beyond its end";
-    case PeError::pe32:
-      return "a 32-bit image";
-    case PeError::not_x64:
-      return "not an x64 image";
-    case PeError::too_many:
-      return "more sections, exports or functions than an image can have";
-  }
-  return "unknown error";
+  static constexpr EnumTexts<PeError::too_many> kTexts{
+      "no error",
+      "not a PE image",
+      "the image is cut off, or a table lies beyond its end",
+      "a 32-bit image",
+      "not an x64 image",
+      "more sections, exports or functions than an image can have"};
+  return kTexts.of(error, "unknown error");
 }
 
 template <class T>

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "walker/base/printable.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/export/difference_text.h"
 #include "walker/report/html_exporter.h"
@@ -26,24 +26,25 @@ Recording shown(Recording recording, bool all) {
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
                             PartialFile* file) {
   if (command.across) {
-    return report({ExitCode::input, "--across is for dumps, and " + quoted_path(first.file) + " is a recording"});
+    return print_failure(
+        {ExitCode::input, "--across is for dumps, and " + quoted_path(first.file) + " is a recording"});
   }
   if (command.format == Format::json) {
-    return report({ExitCode::input, "a comparison of two recordings is written as text or HTML, not as JSON"});
+    return print_failure({ExitCode::input, "a comparison of two recordings is written as text or HTML, not as JSON"});
   }
   const std::array<std::string, 2> files = {std::move(first.file), std::move(second.file)};
   const Recording before = shown(std::move(first.recording), command.all);
   const Recording after = shown(std::move(second.recording), command.all);
   if (const std::string why = difference_refusal(before, after); !why.empty()) {
-    return report({ExitCode::input, quoted_path(files[0]) + " and " + quoted_path(files[1]) +
-                                        " cannot be compared: " + why});
+    return print_failure(
+        {ExitCode::input, quoted_path(files[0]) + " and " + quoted_path(files[1]) + " cannot be compared: " + why});
   }
   if (command.quiet) return ExitCode::ok;
   const std::string why = write_output(file, [&](ByteSink& sink) {
     if (command.format == Format::html) return HtmlExporter().write_difference(before, after, files, sink);
     return write_difference_text(before, after, files, {.colour = colour, .all = command.all}, sink);
   });
-  if (!why.empty()) return report(unwritable_output(command.output, why));
+  if (!why.empty()) return print_failure(unwritable_output(command.output, why));
   return ExitCode::ok;
 }
 

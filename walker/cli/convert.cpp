@@ -9,7 +9,7 @@
 #include "walker/cli/input_file.h"
 #include "walker/cli/options/formats.h"
 #include "walker/cli/output/otlp_session.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/export/dump_format.h"
 #include "walker/export/text.h"
@@ -69,7 +69,7 @@ std::optional<Failure> write_file(const Recording& recording, const ConvertComma
 
 ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& filter) {
   auto session = OtlpSession::open(target, filter);
-  if (!session) return report(session.failure());
+  if (!session) return print_failure(session.failure());
   (*session)->offer(std::move(recording));
   return (*session)->finish();
 }
@@ -78,13 +78,13 @@ ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& 
 
 ExitCode run(const ConvertCommand& command) {
   auto input = read(command);
-  if (!input) return report(input.failure());
+  if (!input) return print_failure(input.failure());
   const Recording& recording = *input->recording;
   if (command.format != nullptr) {
-    if (const auto failure = write_file(recording, command)) return report(*failure);
+    if (const auto failure = write_file(recording, command)) return print_failure(*failure);
   }
   if (const std::string cut = sentence(input->cut); !cut.empty()) {
-    report({ExitCode::ok, quoted_path(command.input) + ": " + cut});
+    print_failure({ExitCode::ok, quoted_path(command.input) + ": " + cut});
   }
   if (!command.otlp) return ExitCode::ok;
   return send(std::move(*input->recording), *command.otlp, command.filter);

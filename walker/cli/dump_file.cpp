@@ -10,7 +10,7 @@
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_dump.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/locks/native_waits.h"
@@ -35,8 +35,8 @@ ExitCode code_of(MinidumpError error) {
 // Reports the facts about the dump that a person must know, besides its stacks.
 void tell(const Minidump& dump, const std::string& file) {
   if (dump.missing_bytes() != 0) {
-    report({ExitCode::ok, quoted_path(file) + " is cut off: " + std::to_string(dump.missing_bytes()) +
-                              " bytes of the process's memory are missing"});
+    print_failure({ExitCode::ok, quoted_path(file) + " is cut off: " + std::to_string(dump.missing_bytes()) +
+                                     " bytes of the process's memory are missing"});
   }
 }
 
@@ -58,17 +58,17 @@ class DumpFileRun {
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
     const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
-    if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return report(missing);
+    if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
     const std::vector<MissingPdb> unfound = missing_of(symboliser_, lines_);
     if (!unfound.empty()) log(missing_text(unfound));
-    if (mapped_.cut()) return report(unreadable(command_.file, kCut));
+    if (mapped_.cut()) return print_failure(unreadable(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
-      report({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
+      print_failure({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
     }
-    if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return report(*failure);
-    return unmatched.empty() ? ExitCode::ok : report(missing);
+    if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return print_failure(*failure);
+    return unmatched.empty() ? ExitCode::ok : print_failure(missing);
   }
 
   // The stacks, without names of native frames.
@@ -78,7 +78,7 @@ class DumpFileRun {
     Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {
       return command_.threads.contains(thread.os_id, thread.name);
     });
-    snapshot.way = Way::file;
+    snapshot.capture = CaptureMethod::file;
     snapshot.left_out.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
     return snapshot;
@@ -148,16 +148,16 @@ ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
   std::optional<PartialFile> output;
   if (command.output) {
     if (would_overwrite(*command.output, command.file)) {
-      return report(unwritable_output(command.output, "that would overwrite the dump file that is read"));
+      return print_failure(unwritable_output(command.output, "that would overwrite the dump file that is read"));
     }
     output.emplace(*command.output);
-    if (!output->error().empty()) return report(unwritable_output(command.output, output->error()));
+    if (!output->error().empty()) return print_failure(unwritable_output(command.output, output->error()));
   }
   const MappedFile file(command.file);
-  if (!file.error().empty()) return report(unreadable(command.file, file.error()));
+  if (!file.error().empty()) return print_failure(unreadable(command.file, file.error()));
   const Minidump dump = Minidump::parse(file.bytes());
   if (dump.error() != MinidumpError::none) {
-    return report(unreadable(command.file, to_string(dump.error()), code_of(dump.error())));
+    return print_failure(unreadable(command.file, to_string(dump.error()), code_of(dump.error())));
   }
   tell(dump, command.file);
   return DumpFileRun(command, host, file, dump).run(output ? &*output : nullptr);

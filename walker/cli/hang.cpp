@@ -12,7 +12,7 @@
 #include "walker/base/version.h"
 #include "walker/cli/compare_recordings.h"
 #include "walker/cli/input_file.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/export/dump_format.h"
 #include "walker/export/findings_json.h"
@@ -65,7 +65,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
     if (const std::string why = series_refusal(*read.recording); !why.empty()) return unreadable_file(file, why);
   }
   if (const std::string cut = sentence(read.cut); !cut.empty()) {
-    report({ExitCode::ok, quoted_path(file) + ": " + cut});
+    print_failure({ExitCode::ok, quoted_path(file) + ": " + cut});
   }
   if (is_dump) {
     for (Snapshot& snapshot : to_series(*read.recording)) add(inputs, file, std::move(snapshot));
@@ -158,7 +158,8 @@ bool is_same_dump(const Snapshot& first, const Snapshot& second) {
   if (first.unix_time_ms != second.unix_time_ms) return false;
   if (first.process.id != second.process.id || first.process.path != second.process.path) return false;
   if (!std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id)) return false;
-  const bool exact = first.unix_time_ms != 0 && first.way != Way::file && second.way != Way::file;
+  const bool exact =
+      first.unix_time_ms != 0 && first.capture != CaptureMethod::file && second.capture != CaptureMethod::file;
   if (exact) return true;
   return first.locks == second.locks &&
          std::ranges::equal(first.threads, second.threads, [](const Thread& a, const Thread& b) {
@@ -239,36 +240,36 @@ ExitCode run(const HangCommand& command, const HangHost& host) {
   std::optional<PartialFile> file;
   if (command.output) {
     if (is_one_of(*command.output, command.files)) {
-      return report(unwritable_output(command.output, "that would overwrite a dump that is read"));
+      return print_failure(unwritable_output(command.output, "that would overwrite a dump that is read"));
     }
     file.emplace(*command.output);
-    if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));
+    if (!file->error().empty()) return print_failure(unwritable_output(command.output, file->error()));
   }
   Inputs inputs;
-  if (const auto failure = read_files(command, host, inputs)) return report(*failure);
+  if (const auto failure = read_files(command, host, inputs)) return print_failure(*failure);
   if (!inputs.recordings.empty()) {
     return compare_recordings(command, host.colour, std::move(inputs.recordings[0]), std::move(inputs.recordings[1]),
                               file ? &*file : nullptr);
   }
   Dumps dumps = in_order(std::move(inputs.dumps));
   if (!command.single && dumps.dumps.size() < 2) {
-    return report({ExitCode::input, "compare needs two dumps or more; mixwalk report explains one"});
+    return print_failure({ExitCode::input, "compare needs two dumps or more; mixwalk report explains one"});
   }
   std::vector<std::string> left_out = drop_empty(dumps);
   if (dumps.dumps.empty()) {
-    return report({ExitCode::input, left_out.front() + ": there is nothing to explain"});
+    return print_failure({ExitCode::input, left_out.front() + ": there is nothing to explain"});
   }
   std::ranges::move(drop_same(dumps), std::back_inserter(left_out));
   if (!command.single && dumps.dumps.size() < 2) {
-    return report({ExitCode::input, "compare needs two dumps or more, and " + left_out.front()});
+    return print_failure({ExitCode::input, "compare needs two dumps or more, and " + left_out.front()});
   }
-  for (const std::string& sentence : left_out) report({ExitCode::ok, sentence + ", and is left out"});
+  for (const std::string& sentence : left_out) print_failure({ExitCode::ok, sentence + ", and is left out"});
   const Findings findings = find_hangs(dumps.dumps, dumps.files);
   if (!command.quiet) {
     const std::string why = write_output(file ? &*file : nullptr, [&](ByteSink& sink) {
       return write(command, host.colour, dumps, findings, sink);
     });
-    if (!why.empty()) return report(unwritable_output(command.output, why));
+    if (!why.empty()) return print_failure(unwritable_output(command.output, why));
   }
   return code_of(findings);
 }

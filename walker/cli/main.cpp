@@ -13,7 +13,7 @@
 #include "walker/cli/dump_file.h"
 #include "walker/cli/hang.h"
 #include "walker/cli/options/options.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/symbolise.h"
@@ -59,8 +59,9 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
   if (const auto* dump = std::get_if<DumpFileCommand>(&*parsed.command)) return run_dump(*dump);
   if (const auto* hang = std::get_if<HangCommand>(&*parsed.command)) return run_hang(*hang);
   if (const auto* symbolise = std::get_if<SymboliseCommand>(&*parsed.command)) return run(*symbolise);
-  return report({ExitCode::usage,
-                 "only convert, symbolise, compare, report and dump FILE.dmp work here: processes are looked at on Windows"});
+  return print_failure(
+      {ExitCode::usage,
+       "only convert, symbolise, compare, report and dump FILE.dmp work here: processes are looked at on Windows"});
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ int main(int count, char** values) {
   try {
     return static_cast<int>(mixwalk::run_arguments({values + (count > 0), values + count}));
   } catch (const std::exception& error) {
-    return static_cast<int>(mixwalk::report(
-        {mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));
+    return static_cast<int>(
+        mixwalk::print_failure({mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));
   }
 }

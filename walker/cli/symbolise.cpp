@@ -15,7 +15,7 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
@@ -182,8 +182,9 @@ void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembl
 std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind,
                                          RecordingWriter& writer) {
   const bool is_header = kind == layout::File::header;
-  if (is_header || kind == layout::File::chunk || kind == layout::File::footer)
+  if (is_header || kind == layout::File::chunk || kind == layout::File::footer) {
     batch_ += in.bytes();
+  }
   return is_header || batch_.size() >= kBatchBytes ? flush(in, is_header, writer) : std::nullopt;
 }
 
@@ -208,13 +209,14 @@ ExitCode Symbolising::run() {
   using Kind = RecordSequence::Next::Kind;
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
-  if (next.kind == Kind::refused) return report(unreadable(std::string(next.why)));
-  if (next.kind == Kind::more) return report(unreadable(in.error()));
+  if (next.kind == Kind::refused) return print_failure(unreadable(std::string(next.why)));
+  if (next.kind == Kind::more) return print_failure(unreadable(in.error()));
   if (would_empty(command_.output, command_.input)) {
-    return report(unwritable_output(command_.output, "that would empty the recording that is read; name another file"));
+    return print_failure(
+        unwritable_output(command_.output, "that would empty the recording that is read; name another file"));
   }
   PartialFile out(command_.output);
-  if (!out.error().empty()) return report(unwritable_output(command_.output, out.error()));
+  if (!out.error().empty()) return print_failure(unwritable_output(command_.output, out.error()));
   RecordingWriter writer(out);
   std::optional<Failure> failure;
   for (; next.kind == Kind::record && !failure; next = in.next()) {
@@ -224,19 +226,20 @@ ExitCode Symbolising::run() {
   if (!failure) failure = flush(in, false, writer);
   const std::string cut = failure ? "" : sentence(in.cut());
   if (!failure && !in.error().empty()) failure = unreadable(in.error());
-  if (!failure && !writer.end(collector_.recording()))
+  if (!failure && !writer.end(collector_.recording())) {
     failure = unwritable_output(command_.output, std::string(writer.problem()));
-  if (failure) return report(out.error().empty() ? *failure : unwritable_output(command_.output, out.error()));
+  }
+  if (failure) return print_failure(out.error().empty() ? *failure : unwritable_output(command_.output, out.error()));
   in.close();  // this may be the file that is replaced
   const bool replaces = out.replaces();
-  if (const std::string why = out.commit(); !why.empty()) return report(unwritable_output(command_.output, why));
-  if (!cut.empty()) report({ExitCode::ok, quoted_path(command_.input) + ": " + cut});
+  if (const std::string why = out.commit(); !why.empty()) return print_failure(unwritable_output(command_.output, why));
+  if (!cut.empty()) print_failure({ExitCode::ok, quoted_path(command_.input) + ": " + cut});
   say_what_was_done(replaces);
   return say_what_is_missing();
 }
 
 void Symbolising::say_what_was_done(bool replaces) const {
-  report({ExitCode::ok, fmt::format("wrote {}{}: {} of {} native frames in images had names, {} "
+  print_failure({ExitCode::ok, fmt::format("wrote {}{}: {} of {} native frames in images had names, {} "
                                     "have now; {} of {} managed frames "
                                     "had lines, {} have now; {} inlined calls were added",
                                     quoted_path(command_.output),
@@ -248,23 +251,22 @@ void Symbolising::say_what_was_done(bool replaces) const {
 ExitCode Symbolising::say_what_is_missing() const {
   const std::vector<std::string> refused = symbols_.refused();
   for (std::size_t i = 0; i < std::min(refused.size(), kMaxShownRefused); ++i) {
-    report({ExitCode::ok, "not used: " + refused[i]});
+    print_failure({ExitCode::ok, "not used: " + refused[i]});
   }
   if (refused.size() > kMaxShownRefused) {
-    report({ExitCode::ok,
-            fmt::format("not used: {} further files", refused.size() - kMaxShownRefused)});
+    print_failure({ExitCode::ok, fmt::format("not used: {} further files", refused.size() - kMaxShownRefused)});
   }
   if (!unidentified_.empty()) {
-    report({ExitCode::ok,
-            fmt::format("the files of {} images were not found, and the recording does not say which "
-                        "PDBs they have; the first is {}",
-                        unidentified_.size(), quoted_path(*unidentified_.begin()))});
+    print_failure(
+        {ExitCode::ok, fmt::format("the files of {} images were not found, and the recording does not say which "
+                                   "PDBs they have; the first is {}",
+                                   unidentified_.size(), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
   if (missing.empty()) return ExitCode::ok;
-  report({ExitCode::ok,
-          fmt::format("{} PDBs were not found; standard output lists them in the form that symchk /im reads",
-                      missing.size())});
+  print_failure(
+      {ExitCode::ok, fmt::format("{} PDBs were not found; standard output lists them in the form that symchk /im reads",
+                                 missing.size())});
   return print(manifest_text(missing));
 }
 

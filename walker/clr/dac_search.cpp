@@ -12,19 +12,9 @@ namespace {
 
 constexpr std::string_view kDacName = "mscordaccore.dll";
 
-bool is_separator(char c) { return c == '\\' || c == '/'; }
-
 std::string_view folder_of(std::string_view path) {
   const auto last = path.find_last_of("\\/");
   return last == std::string_view::npos ? std::string_view() : path.substr(0, last);
-}
-
-std::string join(std::string_view folder, std::string_view name) {
-  std::string path(folder);
-  if (path.empty() || !is_separator(path.back())) {
-    path += is_on_drive(folder) || folder.find('\\') != std::string_view::npos ? '\\' : '/';
-  }
-  return path += name;
 }
 
 std::string needed(const RuntimeIdentity& runtime) {
@@ -59,11 +49,11 @@ std::vector<std::string> dac_candidates(std::string_view runtime_path, const Dac
   const auto add = [&](std::string path) {
     if (std::ranges::find(candidates, path) == candidates.end()) candidates.push_back(std::move(path));
   };
-  if (const auto folder = folder_of(runtime_path); is_on_drive(folder)) add(join(folder, kDacName));
-  for (const std::string& folder : settings.installed) add(join(folder, kDacName));
+  if (const auto folder = folder_of(runtime_path); is_on_drive(folder)) add(join_path(folder, kDacName));
+  for (const std::string& folder : settings.installed) add(join_path(folder, kDacName));
   for (const SymbolPath::Folder& folder : settings.symbol_path.folders) {
-    if (!folder.store) add(join(folder.path, kDacName));
-    add(join(join(join(folder.path, kDacName), store_key(stamp)), kDacName));
+    if (!folder.store) add(join_path(folder.path, kDacName));
+    add(join_path(join_path(join_path(folder.path, kDacName), store_key(stamp)), kDacName));
   }
   return candidates;
 }

@@ -85,7 +85,7 @@ class Writer {
     for (const RecordedStacks::Frame& frame : stacks_.frames()) {
       std::string fields =
           fmt::format(R"("cat":"{}","name":{})",
-                      frame.frame == nullptr ? "none" : key(frame.frame->kind),
+                      frame.frame == nullptr ? "none" : enum_name(frame.frame->kind),
                       quoted_json(frame.label));
       const auto [at, fresh] = known.emplace(fields, static_cast<std::uint32_t>(fields_.size()));
       if (fresh) fields_.push_back(std::move(fields));

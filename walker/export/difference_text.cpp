@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "unmanaged/enum_texts.h"
 #include "walker/base/printable.h"
 #include "walker/hang/finding_words.h"
 #include "walker/shown/recording_difference.h"
@@ -23,6 +24,14 @@ constexpr std::size_t kFrames = 10;
 // The least difference that is shown, in percentage points. A smaller one would be printed as 0.0.
 constexpr double kMinPoints = 0.05;
 
+constexpr EnumTexts<SampleEvent::module_load> kUnits{"samples",
+                                                     "wall time",
+                                                     "samples of threads that used the processor",
+                                                     "exceptions",
+                                                     "allocations",
+                                                     "types that were loaded",
+                                                     "modules that were loaded"};
+
 // One of the two shares of a frame that are listed.
 struct Share {
   std::string_view title;
@@ -36,7 +45,7 @@ class Writer {
   Writer(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
          const DifferenceTextOptions& options)
       : frames_(recording_difference(before, after)), options_(options) {
-    text_ = fmt::format("{}Shares of all {}, before and after{}\n", bold(), unit_words(after.event), reset());
+    text_ = fmt::format("{}Shares of all {}, before and after{}\n", bold(), kUnits.of(after.event), reset());
     add_recording("before", before, files[0]);
     add_recording("after ", after, files[1]);
   }
@@ -55,19 +64,6 @@ class Writer {
   std::string_view bold() const { return options_.colour ? kBold : std::string_view(); }
   std::string_view dim() const { return options_.colour ? kDim : std::string_view(); }
   std::string_view reset() const { return options_.colour ? kReset : std::string_view(); }
-
-  static std::string_view unit_words(SampleEvent event) {
-    switch (event) {
-      case SampleEvent::wall: return "wall time";
-      case SampleEvent::cpu: return "samples of threads that used the processor";
-      case SampleEvent::exception: return "exceptions";
-      case SampleEvent::allocation: return "allocations";
-      case SampleEvent::class_load: return "types that were loaded";
-      case SampleEvent::module_load: return "modules that were loaded";
-      case SampleEvent::dump: break;
-    }
-    return "samples";
-  }
 
   void add_recording(std::string_view name, const Recording& recording, const std::string& file) {
     const std::string rate = rate_sentence(recording);

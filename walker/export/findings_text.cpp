@@ -8,8 +8,6 @@
 #include <span>
 #include <string>
 
-#include "symbols/demangle/demangle.h"
-#include "unmanaged/image/debug_directory.h"
 #include "walker/base/printable.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
@@ -25,6 +23,7 @@ constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2
 
 // The limits for one screen. With --all everything is shown.
 constexpr std::size_t kMaxName = 200, kMaxLine = 1000;  // bytes
+constexpr LineLimits kLimits{.names = kMaxLine, .files = kMaxName};
 constexpr std::size_t kDumps = 10, kFindings = 8, kFindingThreads = 12, kGroups = 12, kThreadsOfGroup = 4;
 
 std::string line_of(std::string_view text) { return printable(text, kMaxLine); }
@@ -134,21 +133,7 @@ class Writer {
   std::string label(std::uint32_t dump, std::uint32_t thread, std::size_t at) const {
     const Stack& stack = dumps_[dump].threads[thread].stack;
     const Frame& frame = stack.frames[at];
-    const std::string name = frame.kind == FrameKind::native ? shortened(frame.name) : shown_name(frame.kind, frame.name);
-    FrameWords words{.kind = frame.kind, .offset = frame.address, .name = printable(name, kMaxLine)};
-    words.why = stack.why_missing(frame);
-    words.target = printable(shown_target(frame.name, frame.target), kMaxLine);
-    if (frame.module != Frame::kNone) {
-      const Module& module = dumps_[dump].modules[static_cast<std::size_t>(frame.module)];
-      words.image = printable(module_name(module), kMaxName);
-      words.offset -= module.base;
-    }
-    std::string text = frame.inline_depth != 0 ? "[inlined] " : "";
-    text += frame_label(words);
-    if (frame.file.empty()) return text;
-    const std::string file = printable(std::string(file_name(frame.file)), kMaxName);
-    if (frame.line == 0) return text + fmt::format("  ({})", file);
-    return text + fmt::format("  ({}:{}{})", file, frame.line_approximate ? "~" : "", frame.line);
+    return line_label(dumps_[dump], stack, frame, kLimits) + line_place(frame, kLimits);
   }
 
   std::string frame_line(std::uint32_t dump, std::uint32_t thread, std::size_t at, std::string_view indent) const {

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "symbols/demangle/managed_name.h"
+#include "unmanaged/hex.h"
+#include "walker/base/file_time.h"
 #include "walker/model/counters.h"
-#include "walker/shown/frame_label.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/image_id.h"
 #include "walker/shown/words.h"
@@ -17,9 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 64-bit numbers are written as strings, because JavaScript's numbers lose their last bits.
-std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
-
+// 64-bit numbers are written as text (hex()), because JavaScript's numbers lose their last bits.
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json index_or_null(std::int32_t index) { return index == Frame::kNone ? Json(nullptr) : Json(index); }
 
@@ -40,10 +40,10 @@ Json module_json(const Module& module) {
 }
 
 Json frame_json(const Snapshot& snapshot, const Frame& frame) {
-  Json json = {{"kind", key(frame.kind)}};
+  Json json = {{"kind", enum_name(frame.kind)}};
   json["run"] = index_or_null(frame.run);
   if (frame.kind == FrameKind::gap) return json;
-  json["trust"] = key(frame.trust);
+  json["trust"] = enum_name(frame.trust);
   json["address"] = hex(frame.address);
   json["return_address"] = frame.address_kind == AddressKind::return_address;
   json["stack_pointer"] = hex(frame.stack_pointer);
@@ -55,15 +55,15 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   }
   json["name"] = or_null(frame.name);
   if (frame.kind == FrameKind::managed && !frame.name.empty()) {
-    json["display"] = shown_name(frame.kind, frame.name);
+    json["display"] = managed_name(frame.name);
   }
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
-    if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
+    if (frame.symbol != SymbolKind::none) json["symbol"] = enum_name(frame.symbol);
     const bool start_known = frame.symbol != SymbolKind::import || frame.displacement != 0;
     if (start_known) json["displacement"] = frame.displacement;
   }
   if (!frame.target.empty()) json["target"] = frame.target;
-  if (frame.call != CallCheck::unchecked) json["call"] = key(frame.call);
+  if (frame.call != CallCheck::unchecked) json["call"] = enum_name(frame.call);
   if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
   if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
@@ -74,8 +74,8 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
 }
 
 Json run_json(const Run& run, std::size_t guessed_frames) {
-  Json json = {{"position", key(run.position)}, {"end", key(run.end)}};
-  json["why"] = run.end == RunEnd::open ? Json(key(run.why)) : Json(nullptr);
+  Json json = {{"position", enum_name(run.position)}, {"end", enum_name(run.end)}};
+  json["why"] = run.end == RunEnd::open ? Json(enum_name(run.why)) : Json(nullptr);
   json["first_frame"] = run.first_frame;
   json["frame_count"] = run.frame_count;
   if (guessed_frames != 0) json["guessed_frames"] = guessed_frames;
@@ -91,10 +91,9 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
   return guessed;
 }
 
-// FILETIME has units of 100 ns since 1601. No thread has a time before 1970.
-constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
 constexpr std::uint64_t kMaxTicks = ~0ull / kNsOfTick;
 
+// No thread has a time before 1970.
 std::uint64_t unix_ms(std::uint64_t file_time) {
   return (std::max(file_time, kTicksUntil1970) - kTicksUntil1970) / kTicksOfMs;
 }
@@ -110,11 +109,11 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["skipped"] = or_null(thread.skipped);
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
-  json["engine"] = key(stack.engine);
+  json["engine"] = enum_name(stack.engine);
   json["refusal"] = stack.refusal == 0 ? Json(nullptr) : Json(hex(stack.refusal));
   json["frozen_ns"] = thread.frozen_ns;
   json["stopping_ns"] = thread.stopping_ns;
-  json["probe"] = thread.probe == ProbeResult::none ? Json(nullptr) : Json(key(thread.probe));
+  json["probe"] = thread.probe == ProbeResult::none ? Json(nullptr) : Json(enum_name(thread.probe));
   json["overdue"] = thread.overdue;
   json["walk_off"] = thread.walk_off;
   json["at_risk"] = thread.at_risk;
@@ -133,7 +132,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
 }
 
 Json lock_json(const Lock& lock) {
-  Json json = {{"kind", key(lock.kind)}, {"address", hex(lock.address)}, {"type", or_null(lock.type)}};
+  Json json = {{"kind", enum_name(lock.kind)}, {"address", hex(lock.address)}, {"type", or_null(lock.type)}};
   json["held"] = lock.held;
   json["owner"] = lock.owner == 0 ? Json(nullptr) : Json(lock.owner);
   json["recursion"] = lock.recursion == 0 ? Json(nullptr) : Json(lock.recursion);
@@ -168,13 +167,13 @@ Json counters_json(const Counters& counters) {
   json["open_by_reason"] = Json::object();
   for (std::size_t i = 0; i < kOpenReasons; ++i) {
     if (counters.open_by_reason[i] == 0) continue;
-    json["open_by_reason"][std::string(key(static_cast<OpenReason>(i)))] =
+    json["open_by_reason"][std::string(enum_name(static_cast<OpenReason>(i)))] =
         counters.open_by_reason[i];
   }
   json["calls"] = Json::object();
   for (const CallCheck call :
        {CallCheck::verified, CallCheck::possible, CallCheck::no_call, CallCheck::elsewhere}) {
-    json["calls"][std::string(key(call))] = counters.calls[static_cast<std::size_t>(call)];
+    json["calls"][std::string(enum_name(call))] = counters.calls[static_cast<std::size_t>(call)];
   }
   // The number is for people, so more digits are not needed.
   json["calls"]["verified_share"] = std::round(counters.calls_verified() * 1000) / 1000;
@@ -186,9 +185,9 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   Json json = {{"format", "mixwalk-dump"}, {"version", JsonExporter::kVersion}};
   json["tool"] = "mixwalk " + snapshot.tool_version;
   json["unix_time_ms"] = snapshot.unix_time_ms;
-  json["engine"] = key(snapshot.engine);
-  json["way"] = key(snapshot.way);
-  json["way_reason"] = or_null(snapshot.way_reason);
+  json["engine"] = enum_name(snapshot.engine);
+  json["way"] = enum_name(snapshot.capture);
+  json["way_reason"] = or_null(snapshot.capture_reason);
   json["unasked"] = or_null(snapshot.unasked);
   json["filter"] = {{"managed_only", filter.managed_only},
                     {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)},

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "walker/base/file_time.h"
 #include "walker/export/json.h"
 #include "walker/shown/words.h"
 
@@ -108,14 +109,10 @@ const Json& object_of(const Json& object, const char* name) {
   return *value;
 }
 
-// The enumerator with that key, or the first one if the key is not known.
+// The enumerator with that name, or the first one if the name is not known.
 template <class Enum>
-Enum word_of(const Json& object, const char* name, Enum last) {
-  const std::string word = text_of(object, name);
-  for (int i = 0; i <= static_cast<int>(last); ++i) {
-    if (key(static_cast<Enum>(i)) == word) return static_cast<Enum>(i);
-  }
-  return Enum{};
+Enum word_of(const Json& object, const char* name) {
+  return enumerator_of<Enum>(text_of(object, name)).value_or(Enum{});
 }
 
 // An index into an array of `count` elements, or -1 for null.
@@ -130,18 +127,18 @@ std::int32_t index_of(const Json& object, const char* name, std::size_t count) {
 Frame read_frame(const Json& json, const Snapshot& snapshot, std::size_t runs) {
   Frame frame;
   if (text_of(json, "kind").empty()) throw Nonsense{"a frame has no kind"};
-  frame.kind = word_of(json, "kind", FrameKind::gap);
+  frame.kind = word_of<FrameKind>(json, "kind");
   frame.run = index_of(json, "run", runs);
-  frame.trust = word_of(json, "trust", Trust::frame_pointer);
+  frame.trust = word_of<Trust>(json, "trust");
   frame.address = hex_of(json, "address");
   frame.address_kind = flag_of(json, "return_address") ? AddressKind::return_address : AddressKind::instruction_pointer;
   frame.stack_pointer = hex_of(json, "stack_pointer");
   frame.module = index_of(json, "module", snapshot.modules.size());
   frame.name = text_of(json, "name");
-  frame.symbol = word_of(json, "symbol", SymbolKind::import);
+  frame.symbol = word_of<SymbolKind>(json, "symbol");
   frame.displacement = number_of<std::uint64_t>(json, "displacement");
   frame.target = text_of(json, "target");
-  frame.call = word_of(json, "call", CallCheck::elsewhere);
+  frame.call = word_of<CallCheck>(json, "call");
   frame.inline_depth = number_of<std::uint8_t>(json, "inline_depth");
   frame.folded = number_of<std::uint32_t>(json, "folded", 1);
   frame.file = text_of(json, "file");
@@ -153,14 +150,13 @@ Frame read_frame(const Json& json, const Snapshot& snapshot, std::size_t runs) {
 
 Stack read_stack(const Json& json, const Snapshot& snapshot) {
   Stack stack;
-  stack.engine = word_of(json, "engine", Engine::automatic);
+  stack.engine = word_of<Engine>(json, "engine");
   stack.refusal = static_cast<std::uint32_t>(hex_of(json, "refusal"));
   for (const Json& from : array_of(json, "runs")) {
     Run& run = stack.runs.emplace_back();
-    run.position = word_of(from, "position", RunPosition::whole);
-    const std::string end = text_of(from, "end");
-    run.end = end == "closed" ? RunEnd::closed : end == "root" ? RunEnd::root : RunEnd::open;
-    run.why = word_of(from, "why", kLastOpenReason);
+    run.position = word_of<RunPosition>(from, "position");
+    run.end = enumerator_of<RunEnd>(text_of(from, "end")).value_or(RunEnd::open);
+    run.why = word_of<OpenReason>(from, "why");
     run.first_frame = number_of<std::uint32_t>(from, "first_frame");
     run.frame_count = number_of<std::uint32_t>(from, "frame_count");
   }
@@ -169,9 +165,6 @@ Stack read_stack(const Json& json, const Snapshot& snapshot) {
   }
   return stack;
 }
-
-// FILETIME has units of 100 ns since 1601.
-constexpr std::uint64_t kTicksOfMs = 10'000, kMsUntil1970 = 11'644'473'600'000, kNsOfTick = 100;
 
 Thread read_thread(const Json& json, const Snapshot& snapshot) {
   Thread thread;
@@ -183,7 +176,7 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
   thread.stopping_ns = number_of<std::uint64_t>(json, "stopping_ns");
   const auto created = number_of<std::uint64_t>(json, "created_unix_ms");
   constexpr std::uint64_t kLastMs = 253'402'300'799'999;
-  if (created != 0) thread.created = (std::min(created, kLastMs) + kMsUntil1970) * kTicksOfMs;
+  if (created != 0) thread.created = std::min(created, kLastMs) * kTicksOfMs + kTicksUntil1970;
   if (member(json, "cpu_ns") != nullptr) thread.cpu = number_of<std::uint64_t>(json, "cpu_ns") / kNsOfTick;
   thread.overdue = flag_of(json, "overdue");
   thread.walk_off = flag_of(json, "walk_off");
@@ -197,7 +190,7 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
 
 Lock read_lock(const Json& json) {
   Lock lock;
-  lock.kind = word_of(json, "kind", kLastLockKind);
+  lock.kind = word_of<LockKind>(json, "kind");
   lock.address = hex_of(json, "address");
   lock.type = text_of(json, "type");
   lock.owner = number_of<std::uint32_t>(json, "owner");
@@ -230,9 +223,9 @@ Snapshot read_document(const Json& json) {
   const std::string tool = text_of(json, "tool");
   snapshot.tool_version = tool.starts_with("mixwalk ") ? tool.substr(8) : tool;
   snapshot.unix_time_ms = number_of<std::uint64_t>(json, "unix_time_ms");
-  snapshot.engine = word_of(json, "engine", Engine::automatic);
-  snapshot.way = word_of(json, "way", Way::file);
-  snapshot.way_reason = text_of(json, "way_reason");
+  snapshot.engine = word_of<Engine>(json, "engine");
+  snapshot.capture = word_of<CaptureMethod>(json, "way");
+  snapshot.capture_reason = text_of(json, "way_reason");
   snapshot.unasked = text_of(json, "unasked");
   const Json& filter = object_of(json, "filter");
   snapshot.left_out = {flag_of(filter, "managed_only"), number_of<std::uint32_t>(filter, "depth"),

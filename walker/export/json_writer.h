@@ -43,12 +43,31 @@ class JsonWriter {
     value(field_value);
   }
 
+  // Writes null if there is no value.
+  void field_or_null(std::string_view name, const auto& field_value, bool has_value) {
+    key(name);
+    if (!has_value) return literal("null");
+    value(field_value);
+  }
+
   // Writes an array of these items. write_item(item) writes each of them.
   void array(std::string_view name, const auto& items, const auto& write_item) {
     key(name);
     begin_array();
     for (const auto& item : items) write_item(item);
     end_array();
+  }
+
+  // The same for items that are plain values, and for objects, of which write_fields(item) writes the fields.
+  void values(std::string_view name, const auto& items) {
+    array(name, items, [this](const auto& item) { value(item); });
+  }
+  void objects(std::string_view name, const auto& items, const auto& write_fields) {
+    array(name, items, [&](const auto& item) {
+      begin_object();
+      write_fields(item);
+      end_object();
+    });
   }
 
   // Ends the document. Returns false if the sink refused some of the bytes.

@@ -237,7 +237,7 @@ class Writer {
 
   void value_type(MessageBuilder<ProfileField>& out, ProfileField field, std::string_view unit_name) {
     MessageBuilder<ValueTypeField> type(out, field);
-    type.add_int32(ValueTypeField::type_strindex, string(key(recording_.event)));
+    type.add_int32(ValueTypeField::type_strindex, string(enum_name(recording_.event)));
     type.add_int32(ValueTypeField::unit_strindex, string(unit_name));
   }
 

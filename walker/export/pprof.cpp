@@ -78,7 +78,7 @@ class Writer {
   }
 
   void header() {
-    const std::string_view event = key(recording_.event);
+    const std::string_view event = enum_name(recording_.event);
     if (timed()) {
       value_type(ProfileField::sample_type, "samples", "count");
       value_type(ProfileField::sample_type, event, "nanoseconds");
@@ -190,7 +190,7 @@ class Writer {
 
   std::string_view leaf_kind(std::uint32_t node) const {
     const RecordedFrame* leaf = stacks_.frames()[stacks_.nodes()[node].frame].frame;
-    if (leaf != nullptr) return key(leaf->kind);
+    if (leaf != nullptr) return enum_name(leaf->kind);
     const std::uint32_t below = stacks_.nodes()[node].parent;  // the type that was thrown is on top of this
     return below == Recording::kNone ? "none" : leaf_kind(below);
   }

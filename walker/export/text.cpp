@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <utility>
 #include <vector>
 
-#include "symbols/demangle/demangle.h"
-#include "unmanaged/image/debug_directory.h"
+#include "walker/base/count_words.h"
 #include "walker/base/printable.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/thread_locks.h"
@@ -26,6 +23,8 @@ namespace {
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
 constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m", kLock = "\x1b[33m";
 
+constexpr LineLimits kLimits{.names = TextExporter::kMaxNameBytes, .files = TextExporter::kMaxNameBytes};
+
 std::string bounded(std::string_view text) { return printable(text, TextExporter::kMaxNameBytes); }
 
 // Quotes a name. Quotes inside the name are escaped, so that they do not end the text.
@@ -38,10 +37,6 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 class Writer {
  public:
   Writer(const Snapshot& snapshot, const TextExporter::Options& options)
@@ -49,15 +44,15 @@ class Writer {
 
   std::string header() const {
     const Process& process = snapshot_.process;
-    std::string text = fmt::format(
-        "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
-        bounded(process.path), bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms), key(snapshot_.engine),
-        plural(snapshot_.threads.size(), "thread"));
+    std::string text =
+        fmt::format("{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
+                    bounded(process.path), bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms),
+                    enum_name(snapshot_.engine), count_words(snapshot_.threads.size(), "thread"));
     text += moments() + way();
     const FrameFilter& filter = options_.filter;
     if (filter.managed_only) text += "only managed frames are shown\n";
     if (filter.depth) {
-      text += fmt::format("no more than {} of each stack\n", plural(*filter.depth, "frame"));
+      text += fmt::format("no more than {} of each stack\n", count_words(*filter.depth, "frame"));
     }
     return text;
   }
@@ -80,7 +75,7 @@ class Writer {
     }
     if (selection.beyond_depth != 0) {
       text += fmt::format("  {}… {}{}\n", paint(kDim),
-                          plural(selection.beyond_depth, "more frame"), paint(kReset));
+                          count_words(selection.beyond_depth, "more frame"), paint(kReset));
     }
     return text;
   }
@@ -96,7 +91,7 @@ class Writer {
       refused += thread.stack.refusal != 0 && count_frames(thread.stack).managed != 0;
     }
     std::string text = fmt::format("\n{}: {} managed, {} with a whole stack",
-                                   plural(snapshot_.threads.size(), "thread"), managed, whole);
+                                   count_words(snapshot_.threads.size(), "thread"), managed, whole);
     if (guessed != 0) text += fmt::format(", {} with guessed frames", guessed);
     if (skipped != 0) text += fmt::format(", {} skipped", skipped);
     if (refused != 0) text += fmt::format("; {} walked from the copy instead", refused);
@@ -107,9 +102,9 @@ class Writer {
   // How the process was read, if that was not from inside.
   std::string way() const {
     std::string text;
-    if (snapshot_.way == Way::outside) {
+    if (snapshot_.capture == CaptureMethod::outside) {
       text = "from outside: " + std::string(outside_sentence(snapshot_));
-      if (!snapshot_.way_reason.empty()) text += " (" + bounded(snapshot_.way_reason) + ")";
+      if (!snapshot_.capture_reason.empty()) text += " (" + bounded(snapshot_.capture_reason) + ")";
       text += '\n';
     }
     if (!snapshot_.unasked.empty()) text += "managed frames are missing: " + bounded(snapshot_.unasked) + "\n";
@@ -127,17 +122,17 @@ class Writer {
       threads[thread.moment] += thread.skipped.empty();
     }
     const auto stood = [&](std::size_t moment) {
-      const std::string who = threads[moment] != 0 ? plural(threads[moment], "thread") + ", which stood"
+      const std::string who = threads[moment] != 0 ? count_words(threads[moment], "thread") + ", which stood"
                                                    : "which no thread has a stack; threads stood";
       return fmt::format("{} still for {:.1f} ms", who,
                          static_cast<double>(snapshot_.moments[moment - 1].frozen_ns) / 1e6);
     };
     if (threads.size() == 2 && threads[0] == 0) return "one moment of " + stood(1) + "\n";
-    std::string text = fmt::format("{}:", plural(snapshot_.moments.size(), "moment"));
+    std::string text = fmt::format("{}:", count_words(snapshot_.moments.size(), "moment"));
     for (std::size_t i = 1; i < threads.size(); ++i) {
       text += fmt::format("{} #{} of {}", i == 1 ? "" : ";", i, stood(i));
     }
-    if (threads[0] != 0) text += fmt::format("; {} frozen alone", plural(threads[0], "thread"));
+    if (threads[0] != 0) text += fmt::format("; {} frozen alone", count_words(threads[0], "thread"));
     return text + "\n";
   }
 
@@ -153,11 +148,11 @@ class Writer {
     const FrameCounts counts = count_frames(thread.stack);
     const std::size_t runs = thread.stack.runs.size();
     text += fmt::format("{}: {}, {} managed, {} native in {}",
-                        key(thread.stack.completeness()),
-                        plural(counts.frames(), "frame"), counts.managed, counts.native,
-                        plural(runs, "run"));
+                        enum_name(thread.stack.completeness()),
+                        count_words(counts.frames(), "frame"), counts.managed, counts.native,
+                        count_words(runs, "run"));
     if (counts.inlined != 0) text += fmt::format(", {} inlined", counts.inlined);
-    if (counts.stubs != 0) text += ", " + plural(counts.stubs, "stub");
+    if (counts.stubs != 0) text += ", " + count_words(counts.stubs, "stub");
     if (counts.guessed != 0) text += fmt::format(", {} guessed", counts.guessed);
     if (thread.stack.frames.empty()) text += "; nothing was found";
     const std::string_view not_asked = sentence_of_refusal(thread.stack.refusal);
@@ -165,7 +160,8 @@ class Writer {
     if (snapshot_.moments.size() > 1) {
       text += thread.moment == 0 ? "; frozen alone" : fmt::format("; moment {}", thread.moment);
     }
-    return text + open_runs(thread.stack);
+    for (const std::string& why : open_runs(thread.stack)) text += "; " + why;
+    return text;
   }
 
   // The lock that the thread waits for, and the locks that it holds.
@@ -182,7 +178,7 @@ class Writer {
       add(holder_text(held[i]->kind, lock_label(*held[i])) + entered(*held[i]) + waiting(*held[i]));
     }
     if (held.size() > TextExporter::kMaxLocks) {
-      add("holds " + plural(held.size() - TextExporter::kMaxLocks, "more lock"));
+      add("holds " + count_words(held.size() - TextExporter::kMaxLocks, "more lock"));
     }
     return text;
   }
@@ -220,31 +216,15 @@ class Writer {
     return text.empty() ? text : " (" + text + ")";
   }
 
-  // Returns the reasons why a stack is not whole. Each reason is given once, because a deep stack may have thousands of
-  // runs that are open for the same reason.
-  static std::string open_runs(const Stack& stack) {
-    std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
-    for (const Run& run : stack.runs) {
-      if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
-    }
-    std::string text;
-    for (const auto& [what, count] : counts) {
-      const auto& [position, why] = what;
-      text += count == 1 ? fmt::format("; {} run open: {}", key(position), sentence(why))
-                         : fmt::format("; {} {} runs open: {}", count, key(position), sentence(why));
-    }
-    return text;
-  }
-
   std::string frame_line(const Stack& stack, std::size_t index) const {
     const Frame& frame = stack.frames[index];
     switch (frame.kind) {
       case FrameKind::managed:
-        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), label(frame),
+        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), label(stack, frame),
                            paint(kReset));
-      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, label(frame));
+      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, label(stack, frame));
       case FrameKind::stub:
-        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(frame),
+        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(stack, frame),
                            paint(kReset));
       case FrameKind::gap:
         return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(stack.why_missing(frame)), paint(kReset));
@@ -257,7 +237,7 @@ class Writer {
                           std::size_t last) const {
     std::size_t real = 0;
     for (std::size_t i = first; i <= last; ++i) real += stack.frames[i].inline_depth == 0;
-    return fmt::format("  #{:<3} {}N  [{}, {}]{}\n", first, paint(kDim), folded.role, plural(real, "frame"),
+    return fmt::format("  #{:<3} {}N  [{}, {}]{}\n", first, paint(kDim), folded.role, count_words(real, "frame"),
                        paint(kReset));
   }
 
@@ -268,38 +248,19 @@ class Writer {
     return call.empty() ? call : fmt::format("          {}{}{}\n", paint(kDim), bounded(call), paint(kReset));
   }
 
-  static std::string shown_name(const Frame& frame) {
-    return frame.kind == FrameKind::native ? shortened(frame.name)
-                                           : mixwalk::shown_name(frame.kind, frame.name);
-  }
-
   // If a frame is not at its symbol's beginning, the label shows how far after it the frame is.
-  std::string label(const Frame& frame) const {
-    FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
-    words.target = bounded(shown_target(frame.name, frame.target));
-    if (frame.module != Frame::kNone) {
-      const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
-      words.image = bounded(module_name(module));
-      words.offset -= module.base;
-    }
-    std::string text = frame.inline_depth != 0 ? "[inlined] " : "";
-    text += frame_label(words);
+  std::string label(const Stack& stack, const Frame& frame) const {
+    std::string text = line_label(snapshot_, stack, frame, kLimits);
     if (frame.kind == FrameKind::native && !frame.name.empty() && frame.displacement != 0) {
       text += fmt::format("+{:#x}", frame.displacement);
     }
     if (frame.folded > 1) text += fmt::format(" (one of {})", frame.folded);
-    text += place_in_source(frame);
-    if (is_guess(frame.trust) && frame.inline_depth == 0) text += fmt::format("  (guessed: {})", key(frame.trust));
+    text += line_place(frame, kLimits);
+    if (is_guess(frame.trust) && frame.inline_depth == 0) {
+      text += fmt::format("  (guessed: {})", enum_name(frame.trust));
+    }
     const std::string_view wrong = sentence(frame.call);
     return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
-  }
-
-  // The source file is shown without its folders, because they are only the folders of a build machine.
-  static std::string place_in_source(const Frame& frame) {
-    if (frame.file.empty()) return {};
-    const std::string file = bounded(std::string(file_name(frame.file)));
-    if (frame.line == 0) return fmt::format("  ({})", file);
-    return fmt::format("  ({}:{}{})", file, frame.line_approximate ? "~" : "", frame.line);
   }
 
   const Snapshot& snapshot_;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/process_findings.h"
@@ -65,28 +66,17 @@ void add_to_finding_of(ProcessFindings& process, std::uint32_t thread, const std
   }
 }
 
-// Who has asked for the end of the program, as a sentence.
-std::string asked_for_exit(const ProcessFindings& process) {
-  if (const Thread* const thread = thread_that_exits(process)) {
-    return thread_words_at_start(*thread) + " has called Environment.Exit.";
-  }
-  return "It is not seen who has asked for its end: Main may have returned, or the system ends the program.";
-}
-
 // A handler may well wait until the program's work is done, so a wait for a signal proves nothing.
 void exit_handlers(ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& history = process.threads[index];
-  const std::string asked = asked_for_exit(process);
+  const Thread* const exits = thread_that_exits(process);
   if (process.covered.contains(index)) {
-    add_to_finding_of(process, index,
-                      "The program ends: the finalizer thread runs the handlers of ProcessExit. " + asked, {});
+    add_to_finding_of(process, index, exit_detail(exits), {});
     return;
   }
   const bool hangs = process.several && history.verdict == Verdict::stuck;
-  Finding out = process.finding(FindingKind::exit, hangs ? Severity::stuck : Severity::note,
-                                hangs ? "The program does not end: a handler of ProcessExit hangs"
-                                      : "The program ends, and waits for a handler of ProcessExit");
-  out.details.push_back(asked);
+  Finding out =
+      process.finding(FindingKind::exit, hangs ? Severity::stuck : Severity::note, exit_text(hangs, exits));
   out.threads.push_back(process.part(index, state_words(history)));
   process.add(std::move(out));
 }
@@ -110,19 +100,12 @@ void finalizers(ProcessFindings& process, std::uint32_t index, std::string_view 
   if (process.covered.contains(index)) {
     std::erase_if(waiters, [&](std::uint32_t waiter) { return process.covered.contains(waiter); });
     if (waiters.empty()) return;
-    add_to_finding_of(process, index,
-                      "The finalizer thread is one of them, and " + count_words(waiters.size(), "more thread") +
-                          (waiters.size() == 1 ? " waits" : " wait") + " for its finalizers.",
-                      waiters);
+    add_to_finding_of(process, index, finalizer_detail(waiters.size()), waiters);
     return;
   }
   const std::string_view does = sleeps ? "sleeps" : spins ? "runs all the time" : "hangs";
   Finding out = process.finding(FindingKind::finalizer, process.several && !sleeps ? Severity::stuck : Severity::note,
-                                "The finalizer thread " + std::string(does) + " in " + std::string(place));
-  out.details.push_back(sleeps ? "It continues by itself, unless it sleeps for ever. No object with a finalizer is "
-                                 "freed meanwhile."
-                               : "No object with a finalizer is freed any more: memory and handles grow.");
-  if (calls_apartment(history.last().wait)) out.details.push_back(std::string(kApartmentHint));
+                                finalizer_text(does, place, sleeps, history.last().wait));
   out.threads.push_back(process.part(index, state_words(history)));
   process.put_threads(out, waiters);
   process.add(std::move(out));

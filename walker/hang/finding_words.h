@@ -5,26 +5,32 @@
 #include <string>
 #include <string_view>
 
+#include "unmanaged/enum_texts.h"
+#include "walker/base/count_words.h"
 #include "walker/hang/findings.h"
 
 namespace mixwalk {
 
 // The texts of findings. The target's names in them are clipped, and otherwise unchanged.
 
+template <>
+inline constexpr EnumTexts<WaitState::calls> kEnumNames<WaitState>{"unknown", "runs",    "idle", "outside",
+                                                                   "signal",  "blocked", "calls"};
+template <>
+inline constexpr EnumTexts<Verdict::gone> kEnumNames<Verdict>{"once",     "stuck", "spinning", "waiting", "idle",
+                                                              "returned", "moved", "unclear",  "new",     "gone"};
+template <>
+inline constexpr EnumTexts<FindingKind::contended> kEnumNames<FindingKind>{
+    "deadlock", "chain",       "class-constructor", "starved-pool", "finalizer",
+    "exit",     "common-call", "spinning",          "stuck",        "contended"};
+template <>
+inline constexpr EnumTexts<Severity::note> kEnumNames<Severity>{"deadlock", "stuck", "note"};
+
 // How many threads a finding shows one by one. The others are in `behind`.
 inline constexpr std::size_t kShownThreads = 5;
 
-// For threads in COM calls into another apartment.
-inline constexpr std::string_view kApartmentHint =
-    "The thread that should answer belongs to a single-threaded apartment, and answers only while it handles messages. "
-    "Look for such a thread that waits and handles none.";
-
-// "1 thread", "3 threads", or "2 of them" with another plural.
-std::string count_words(std::size_t count, std::string_view noun, std::string_view plural = {});
-// "thread 0x2c "worker"".
-std::string thread_words(const Thread& thread);
-// The same at the beginning of a sentence: "Thread 0x2c "worker"".
-std::string thread_words_at_start(const Thread& thread);
+// "thread 0x2c "worker"". `begin`: "Thread" at the beginning of a sentence.
+std::string thread_words(const Thread& thread, std::string_view begin = "thread");
 // "monitor", "critical section", "loader lock".
 std::string_view words_of(const Lock& lock) noexcept;
 // "the monitor 0x1f40 (System.Object)".
@@ -39,11 +45,6 @@ std::string unlisted_words(std::size_t unlisted, std::size_t all);
 std::string duration_words(std::span<const ThreadHistory> threads, const Finding& finding);
 // "20 s", "850 ms", "2 min 5 s".
 std::string time_words(std::uint64_t milliseconds);
-// Keys of JSON. They never change.
-std::string_view key(WaitState state) noexcept;
-std::string_view key(Verdict verdict) noexcept;
-std::string_view key(FindingKind kind) noexcept;
-std::string_view key(Severity severity) noexcept;
 // "stuck", "back at the same place": words for a list of threads.
 std::string_view verdict_words(Verdict verdict) noexcept;
 // "blocked", "waiting for a signal".

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "symbols/clr_stub.h"
 #include "symbols/demangle/demangle.h"
@@ -30,12 +29,6 @@ constexpr std::array<std::string_view, 26> kSystemImages = {
 constexpr std::size_t kMaxShown = 200;
 
 }  // namespace
-
-std::string hex(std::uint64_t value) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
 
 std::string clipped(std::string_view name) {
   if (name.size() <= kMaxShown) return std::string(name);

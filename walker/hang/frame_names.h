@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "unmanaged/hex.h"
 #include "walker/hang/managed_images.h"
 #include "walker/model/snapshot.h"
 
@@ -50,9 +51,6 @@ std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std
 
 // How many frames of each thread a finding shows.
 inline constexpr std::size_t kFindingFrames = 3;
-
-// "0x1f4".
-std::string hex(std::uint64_t value);
 
 // A name of the target for a sentence. A long name is cut, and "…" is appended.
 std::string clipped(std::string_view name);

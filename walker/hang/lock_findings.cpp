@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
 #include "walker/hang/lock_turns.h"
 #include "walker/hang/process_findings.h"
 #include "walker/hang/waits.h"
-#include "walker/model/lock_words.h"
 
 namespace mixwalk {
 namespace {
@@ -20,12 +21,6 @@ namespace {
 bool waits_for_constructor(const ThreadHistory& thread) {
   const Wait& wait = thread.last().wait;
   return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
-}
-
-// The words for a thread that runs a static constructor: "runs the static constructor of Orders.Settings".
-std::string constructor_words(const Thread& thread) {
-  const std::string method = method_of(running_constructor(thread)->name);
-  return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
 }
 
 // Whether the last thread of the chain pauses all managed code, and waits for the holder.
@@ -55,20 +50,11 @@ bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
 
 // The role of a thread that waits for a lock of the chain.
 FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
-  const Lock& lock = process.snapshot.locks[link.lock];
-  std::string words = "waits for " + lock_words(lock);
-  if (is_constructor_lock(process, link)) {
-    words = "waits for a static constructor that " + thread_words(process.snapshot.threads[link.owner]) + " runs";
-  } else if (link.owner != LockLink::kNone) {
-    words += owner_words(lock.kind);
-    words += thread_words(process.snapshot.threads[link.owner]);
-  } else if (lock.owner != 0) {
-    words += owner_words(lock.kind);
-    words += "thread " + hex(lock.owner) + ", which is not in the dump";
-  } else if (lock.address != 0) {
-    words += ", whose holder is not known";
-  }
-  FindingThread out = process.part(process.by_place[link.thread], std::move(words));
+  const Thread* const owner = link.owner != LockLink::kNone ? &process.snapshot.threads[link.owner] : nullptr;
+  FindingThread out = process.part(process.by_place[link.thread],
+                                   is_constructor_lock(process, link)
+                                       ? constructor_waiter_words(*owner)
+                                       : waiter_words(process.snapshot.locks[link.lock], owner));
   out.waits_for = link.lock;
   return out;
 }
@@ -88,10 +74,7 @@ void add_waiters_behind(const ProcessFindings& process, Finding& finding, const 
 }
 
 void deadlock(ProcessFindings& process, const LockChain& chain) {
-  const bool alone = chain.links.size() == 1;
-  Finding out = process.finding(FindingKind::deadlock, Severity::deadlock,
-                                alone ? "Deadlock: a thread waits for a lock that it holds itself"
-                                      : "Deadlock of " + count_words(chain.links.size(), "thread"));
+  Finding out = process.finding(FindingKind::deadlock, Severity::deadlock, deadlock_text(chain.links.size()));
   for (std::size_t i = 0; i < chain.links.size(); ++i) {
     out.threads.push_back(waiter(process, chain.links[i]));
     // The lock for which the thread before it waits.
@@ -99,18 +82,6 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
   }
   add_waiters_behind(process, out, chain);
   process.add(std::move(out));
-}
-
-// The words for a lock whose waiters are not stuck.
-std::string_view contended_words(bool sleeps, Progress holder_progress, bool changed_owner) {
-  if (sleeps) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
-  if (holder_progress == Progress::yes) {
-    return "The holder makes progress. The lock is contended, and no thread is stuck.";
-  }
-  if (changed_owner) {
-    return "The lock has passed from one thread to another. It is contended, and no thread is stuck.";
-  }
-  return "No thread is known to have waited for it since the previous dump, or to be stuck.";
 }
 
 struct Waiters {
@@ -148,67 +119,54 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
   return out;
 }
 
-void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
+// Judges a chain, and gives its threads their verdicts. Returns nothing if it is worth no finding.
+std::optional<ChainJudgement> judge_chain(ProcessFindings& process, const LockChain& chain,
+                                          const std::vector<std::uint32_t>& since) {
   const bool known = chain.end == ChainEnd::thread;
-  const Progress holder = known ? holder_progress(process, chain) : Progress::no;
-  const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
-  if (known && stuck != 0) {
-    ThreadHistory& history = process.threads[process.by_place[chain.holder]];
-    if (process.polls(history)) process.set_since(history, history.polls_since);
-  }
-  const LockLink& nearest = chain.links.back();
-  const Lock& lock = process.snapshot.locks[nearest.lock];
-  const bool unclear = holder == Progress::unclear;
+  const Progress progress = known ? holder_progress(process, chain) : Progress::no;
+  const auto [stuck, changed_owner] = settle_waiters(process, chain, progress, since);
+  ThreadHistory* const holder = known ? &process.threads[process.by_place[chain.holder]] : nullptr;
+  if (known && stuck != 0 && process.polls(*holder)) process.set_since(*holder, holder->polls_since);
+  const Lock& lock = process.snapshot.locks[chain.links.back().lock];
+  const bool unclear = progress == Progress::unclear;
   // If the holder is stuck, a thread that has just reached the lock waits for ever as well.
-  const bool holder_stuck = known && !changed_owner && process.history(chain.holder).verdict == Verdict::stuck;
-  const bool contended = holder == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
-  const bool sleeps = known && process.sleeps(process.history(chain.holder));
-  const bool is_worth_it = chain.waiters.size() > 1 || sleeps;
+  const bool holder_stuck = known && !changed_owner && holder->verdict == Verdict::stuck;
+  ChainJudgement out{.end = chain.end, .lock = &lock, .waiters = chain.waiters.size(), .progress = progress};
+  out.contended = progress == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
+  out.holder_sleeps = known && process.sleeps(*holder);
+  const bool is_worth_it = chain.waiters.size() > 1 || out.holder_sleeps;
   // If the thread serves a call or is joined, and makes progress, a finding is not worthwhile.
-  if (contended && (!is_worth_it || !is_held(lock.kind))) return;
-  const std::string waiters = count_words(chain.waiters.size(), "thread");
-  const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
-  Finding out = process.finding(contended ? FindingKind::contended : FindingKind::chain,
-                                process.several && !contended && !unclear ? Severity::stuck : Severity::note, {});
+  if (out.contended && (!is_worth_it || !is_held(lock.kind))) return std::nullopt;
   if (known) {
-    const ThreadHistory& history = process.history(chain.holder);
-    const std::string thread = thread_words(process.snapshot.threads[chain.holder]);
-    out.title = waiters + verb + (is_held(lock.kind) ? " for what " + thread + " holds" : " for " + thread);
-    if (lock.kind == LockKind::pause) {
-      ThreadHistory& stopped = process.threads[process.by_place[chain.holder]];
-      const std::vector<Sighting>& seen = stopped.sightings;
-      if (stopped.verdict == Verdict::returned) process.set_since(stopped, seen[seen.size() - 2].dump);
-      out.title = "Managed code cannot go on: a garbage collection, or another pause, waits for " + thread;
-      out.details.emplace_back("That thread is in native code, and the runtime takes it for managed code: for example, "
-                               "in a P/Invoke with SuppressGCTransition. Other threads wait for the end of the pause.");
-    }
-    const std::string doing = is_constructor_lock(process, nearest)
-                                  ? constructor_words(process.snapshot.threads[chain.holder])
-                                  : holder_text(lock.kind, lock_words(lock));
-    FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
-    held.holds = {nearest.lock};
-    out.threads.push_back(std::move(held));
-    if (unclear) {
-      out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
-    }
-  } else if (chain.end == ChainEnd::gone) {
-    out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
-                ", which is not in the dump";
-    out.details.push_back("That thread has ended without releasing the lock, or the dump was made without it.");
-  } else {
-    out.title = waiters + verb + " for " + lock_words(lock);
-    if (lock.address != 0) out.title += "; it is not known which thread holds it";
+    out.holder = &process.snapshot.threads[chain.holder];
+    const bool stopped = lock.kind == LockKind::pause && holder->verdict == Verdict::returned;
+    if (stopped) process.set_since(*holder, holder->sightings[holder->sightings.size() - 2].dump);
   }
-  if (contended) {
-    const bool passes = changed_owner || (!known && std::ranges::any_of(chain.waiters, [&](std::uint32_t place) {
-                          return process.progressing.contains(process.by_place[place]);
-                        }));
-    out.details.emplace_back(contended_words(sleeps, holder, passes));
+  out.passes_on = changed_owner || (!known && std::ranges::any_of(chain.waiters, [&](std::uint32_t place) {
+                    return process.progressing.contains(process.by_place[place]);
+                  }));
+  return out;
+}
+
+void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
+  const auto judged = judge_chain(process, chain, since);
+  if (!judged) return;
+  const bool proven = process.several && !judged->contended && judged->progress != Progress::unclear;
+  Finding out = process.finding(judged->contended ? FindingKind::contended : FindingKind::chain,
+                                proven ? Severity::stuck : Severity::note, chain_text(*judged));
+  if (judged->holder != nullptr) {
+    const LockLink& nearest = chain.links.back();
+    const ThreadHistory& history = process.history(chain.holder);
+    out.threads.push_back(process.part(process.by_place[chain.holder],
+                                       is_constructor_lock(process, nearest)
+                                           ? constructor_words(*judged->holder, history)
+                                           : holder_words(*judged->lock, history)));
+    out.threads.back().holds = {nearest.lock};
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
     out.threads.push_back(waiter(process, *link));
   }
-  for (std::size_t i = known ? 1 : 0; i + 1 < out.threads.size(); ++i) {
+  for (std::size_t i = judged->holder != nullptr ? 1 : 0; i + 1 < out.threads.size(); ++i) {
     out.threads[i].holds = {out.threads[i + 1].waits_for};
   }
   add_waiters_behind(process, out, chain);
@@ -316,24 +274,16 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
       runners.size() + static_cast<std::size_t>(std::ranges::count_if(waiters, [&](std::uint32_t index) {
         return running_constructor(process.thread(process.threads[index])) != nullptr;
       }));
-  std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
-                      " for a static constructor";
-  if (any_progresses) {
-    title += ": for one that makes progress, or for one that does not";
-  } else {
-    title += running == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
-                          : "; " + count_words(running, "thread") + " run one";
-  }
   const bool proven = process.several && !any_progresses && !any_unclear;
-  const Severity severity = proven ? Severity::stuck : Severity::note;
-  Finding out = process.finding(FindingKind::class_constructor, severity, std::move(title));
+  Finding out = process.finding(FindingKind::class_constructor, proven ? Severity::stuck : Severity::note,
+                                constructor_text({.waiters = waiters.size(),
+                                                  .running = running,
+                                                  .first_runner = &process.thread(process.threads[runners.front()]),
+                                                  .any_progresses = any_progresses,
+                                                  .any_unclear = any_unclear}));
   for (const std::uint32_t index : runners) {
     const ThreadHistory& history = process.threads[index];
-    const std::string doing = constructor_words(process.thread(history)) + " and " + state_words(history);
-    out.threads.push_back(process.part(index, doing));
-  }
-  if (any_unclear && !any_progresses) {
-    out.details.emplace_back("It is not known whether the constructor will end, nor whether any thread is stuck.");
+    out.threads.push_back(process.part(index, constructor_words(process.thread(history), history)));
   }
   process.put_threads(out, waiters);
   if (!out.behind.empty()) out.details.push_back(unlisted_words(out.behind.size(), waiters.size()));

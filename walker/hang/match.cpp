@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "unmanaged/ascii_lower.h"
+#include "walker/base/file_time.h"
 #include "walker/hang/wait_rules.h"
 #include "walker/hang/waits.h"
 
@@ -12,16 +13,13 @@ namespace {
 
 using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 
-// In JSON, the time when a thread began is in milliseconds.
-constexpr std::uint64_t kMillisecond = 10'000;
-
 // Whether the dumps have no thread in common, so that they are of different processes. Processes with the same id and
 // path on two machines of a fleet have no thread in common, nor have a process and one that was started later under the
 // same id. If a dump lacks threads (--thread), only an id that was reused proves it.
 bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
   std::unordered_map<std::uint32_t, std::uint64_t> began;
   for (const Thread& thread : a.threads) {
-    if (thread.created != 0) began.try_emplace(thread.os_id, thread.created / kMillisecond);
+    if (thread.created != 0) began.try_emplace(thread.os_id, thread.created / kTicksOfMs);
   }
   bool known = false, given_again = false;
   for (const Thread& thread : b.threads) {
@@ -29,7 +27,7 @@ bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
     known = true;
     const auto found = began.find(thread.os_id);
     if (found == began.end()) continue;
-    if (found->second == thread.created / kMillisecond) return false;
+    if (found->second == thread.created / kTicksOfMs) return false;
     given_again = true;
   }
   return given_again || (known && !a.left_out.threads && !b.left_out.threads);
@@ -44,7 +42,8 @@ bool same_process(const Snapshot& a, const Snapshot& b) {
 
 // If it is not known when the thread began, its id may have been reused. Different names show that.
 bool same_thread(const Thread& a, const Thread& b) {
-  if (a.created != 0 && b.created != 0) return a.created / kMillisecond == b.created / kMillisecond;
+  // JSON has the time when a thread began in milliseconds.
+  if (a.created != 0 && b.created != 0) return a.created / kTicksOfMs == b.created / kTicksOfMs;
   if (a.clr_id != 0 && b.clr_id != 0 && a.clr_id != b.clr_id) return false;
   return a.name.empty() || b.name.empty() || a.name == b.name;
 }
@@ -259,7 +258,7 @@ class Matcher {
   // Whether this processor time is more than 1 / `share` of that time. No integers are used, because times in a forged
   // file may be too large for 64 bits in units of 100 ns.
   static bool is_more_than(std::uint64_t share, std::uint64_t cpu, std::uint64_t milliseconds) {
-    return static_cast<double>(cpu) * static_cast<double>(share) > static_cast<double>(milliseconds) * 10'000;
+    return static_cast<double>(cpu) * static_cast<double>(share) > static_cast<double>(milliseconds) * kTicksOfMs;
   }
 
   // Whether a thread waits at the same place in both dumps, and may have waited all the time: it has looked again and
@@ -274,10 +273,9 @@ class Matcher {
   // The system may charge a clock tick between two dumps to a thread that did not run. A thread that got processor
   // time in at least half of the intervals between them, and kNoCpu in total, has done a little work each time.
   bool ran_a_little_each_time(std::span<const Sighting> sightings) const {
-    constexpr std::uint64_t kLittle = 10'000;  // 1 ms
     std::size_t times = 0;
     for (std::size_t i = 1; i < sightings.size(); ++i) {
-      times += cpu(sightings[i - 1], sightings[i]).value_or(0) >= kLittle;
+      times += cpu(sightings[i - 1], sightings[i]).value_or(0) >= kTicksOfMs;
     }
     return times >= 2 && times * 2 >= sightings.size() - 1 &&
            cpu(sightings.front(), sightings.back()).value_or(0) >= kNoCpu;

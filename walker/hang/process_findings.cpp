@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/match.h"
 
@@ -85,8 +86,10 @@ FindingThread ProcessFindings::part(std::uint32_t index, std::string words) cons
   return {.thread = index, .dump = dump, .frame = frame, .words = std::move(words), .holds = {}};
 }
 
-Finding ProcessFindings::finding(FindingKind kind, Severity severity, std::string title) const {
-  return {.kind = kind, .severity = severity, .title = std::move(title), .since = dump};
+Finding ProcessFindings::finding(FindingKind kind, Severity severity, FindingText text) const {
+  Finding out{.kind = kind, .severity = severity, .title = std::move(text.title), .details = std::move(text.details)};
+  out.since = dump;
+  return out;
 }
 
 void ProcessFindings::put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const {

@@ -10,6 +10,8 @@
 
 namespace mixwalk {
 
+struct FindingText;
+
 // Whether a thread that others wait for makes progress.
 enum class Progress : std::uint8_t { no, yes, unclear };
 
@@ -52,7 +54,7 @@ struct ProcessFindings {
 
   // `index`: index into `threads`.
   FindingThread part(std::uint32_t index, std::string words) const;
-  Finding finding(FindingKind kind, Severity severity, std::string title) const;
+  Finding finding(FindingKind kind, Severity severity, FindingText text) const;
   // Adds threads, by their indices, each with what it waits for. Threads beyond the limit are added to Finding::behind.
   void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
   // Adds the finding. From then on its threads are covered, but a note does not cover stuck threads.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/process_findings.h"
@@ -17,8 +18,6 @@ namespace {
 constexpr std::size_t kMinWorkers = 3;
 // Fewer threads in one call are no pattern.
 constexpr std::size_t kMinThreadsInCall = 2;
-
-constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
 
 // Workers that wait for a time, for other programs or for signals look the same in a program that runs its loops as
 // pool items and in a program whose pool is starved. The difference is that only a starved pool gets further workers.
@@ -49,13 +48,8 @@ void starved_pool(ProcessFindings& process) {
   });
   const Wait& wait = process.threads[workers.front()].last().wait;
   const bool starved = wait.state == WaitState::blocked || wait.state == WaitState::calls || grows;
-  const std::string all = std::to_string(workers.size());
   Finding out = process.finding(FindingKind::starved_pool, process.several && starved ? Severity::stuck : Severity::note,
-                                starved ? "The thread pool is starved: all of its " + all + " workers are blocked"
-                                        : "The thread pool may be starved: all of its " + all + " workers wait");
-  out.details.push_back(std::to_string(most->second) + " of them: each " + wait.words + ".");
-  out.details.push_back(starved ? "No worker is left for queued work, not even for the work that they wait for."
-                                : "It is not known whether work is queued. If it is, no worker is left for it.");
+                                starved_pool_text(workers.size(), most->second, wait, starved));
   process.put_threads(out, workers);
   std::ranges::sort(out.behind);
   process.add(std::move(out));
@@ -74,9 +68,8 @@ void common_calls(ProcessFindings& process) {
   }
   for (auto& [call, threads] : calls) {
     if (threads.size() < kMinThreadsInCall || threads.size() * 2 <= stuck) continue;
-    Finding out = process.finding(FindingKind::common_call, Severity::stuck,
-                                  count_words(threads.size(), "thread") + " have not come back from " + call);
-    if (call == kApartmentCalls) out.details.push_back(std::string(kApartmentHint));
+    Finding out =
+        process.finding(FindingKind::common_call, Severity::stuck, common_call_text(threads.size(), call));
     process.put_threads(out, threads);
     process.add(std::move(out));
   }
@@ -86,9 +79,9 @@ void spinning(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     if (history.verdict != Verdict::spinning) continue;
-    Finding out = process.finding(FindingKind::spinning, Severity::note,
-                                  "A thread runs all the time in the same function: " +
-                                      thread_words(process.thread(history)));
+    Finding out = process.finding(
+        FindingKind::spinning, Severity::note,
+        {"A thread runs all the time in the same function: " + thread_words(process.thread(history)), {}});
     out.threads.push_back(process.part(index, state_words(history)));
     process.add(std::move(out));
   }
@@ -113,10 +106,7 @@ void stuck_groups(ProcessFindings& process) {
   for (const auto& threads : ordered) {
     const ThreadHistory& first = process.threads[threads.front()];
     Finding out = process.finding(FindingKind::stuck, Severity::stuck,
-                                  threads.size() == 1
-                                      ? thread_words_at_start(process.thread(first)) + " is stuck"
-                                      : count_words(threads.size(), "thread") + " are stuck in the same stack");
-    if (calls_apartment(first.last().wait)) out.details.push_back(std::string(kApartmentHint));
+                                  stuck_text(threads.size(), process.thread(first), first.last().wait));
     process.put_threads(out, threads);
     process.add(std::move(out));
   }

@@ -6,6 +6,7 @@
 #include "symbols/clr_stub.h"
 #include "symbols/demangle/managed_name.h"
 #include "unmanaged/ascii_lower.h"
+#include "walker/base/count_words.h"
 #include "walker/hang/wait_rules.h"
 
 namespace mixwalk {
@@ -324,10 +325,6 @@ std::uint32_t significant_native(const FrameNames& names, const std::vector<Fram
   return end == 0 ? kNoFrame : end - 1;
 }
 
-std::string plural(std::uint32_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
 // Whether this is a COM call of Type.InvokeMember or of Visual Basic. The runtime makes such a call itself, without a
 // stub.
 bool is_late_bound_call(const Frame& caller) {
@@ -420,7 +417,7 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
       if (found.program == kNoFrame || found.program > native) wait.program = native;
     }
     if (!call.empty()) {
-      wait.words += ", called by " + call + " (" + plural(found.natives, "native frame") + ")";
+      wait.words += ", called by " + call + " (" + count_words(found.natives, "native frame") + ")";
     }
     return wait;
   }

@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "unmanaged/user_address.h"
+
 namespace mixwalk {
 namespace {
 
@@ -21,8 +23,6 @@ constexpr std::size_t kPieceBytes = 64 << 10;
 constexpr std::uint64_t kMaxStackBytes = 12 << 20;
 // For one stack: the limit for words that may lead to an object.
 constexpr std::size_t kMaxWords = 200'000;
-// Addresses outside these limits do not belong to a process.
-constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 // The 4 bytes before an object (ObjHeader), on .NET 8 to 10.
 constexpr std::uint32_t kThinOwner = 0x0000'FFFF, kThinRecursion = 0x003F'0000, kThinRecursionShift = 16;
@@ -46,10 +46,10 @@ struct ObjectHead {
 };
 static_assert(sizeof(ObjectHead) == 16);
 
-class Look {
+class MonitorSearch {
  public:
-  Look(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
-       std::span<const Module> images, const MonitorLimits& limits)
+  MonitorSearch(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
+                std::span<const Module> images, const MonitorLimits& limits)
       : clr_(clr), memory_(memory), images_(images), limits_(limits), end_(Clock::now() + limits.time) {
     for (const ThreadStack& stack : stacks) stacks_[stack.os_id] = stack;
   }
@@ -169,7 +169,7 @@ class Look {
       const std::size_t bytes = memory_.read_up_to(at, words.data(), wanted);
       for (std::size_t i = 0; i < bytes / 8; ++i) {
         const std::uint64_t word = words[i];
-        if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress) continue;
+        if (word % 8 != 0 || !is_user_address(word)) continue;
         if (word >= stack.limit && word < stack.base) continue;
         if (in_image(word) || !seen.insert(word).second) continue;
         if (seen.size() > kMaxWords) return missing("a stack names too many objects");
@@ -223,10 +223,10 @@ class Look {
 
 FoundMonitors find_monitors(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
                             std::span<const Module> images, const MonitorLimits& limits) {
-  return Look(clr, memory, stacks, images, limits).find();
+  return MonitorSearch(clr, memory, stacks, images, limits).find();
 }
 
-FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second) {
+FoundMonitors consistent_monitors(const FoundMonitors& first, const FoundMonitors& second) {
   std::unordered_map<std::uint64_t, const Lock*> before;
   for (const FoundMonitor& found : first.monitors) before.emplace(found.key, &found.lock);
   FoundMonitors both{{}, first.missing.empty() ? second.missing : first.missing};

@@ -68,6 +68,6 @@ FoundMonitors find_monitors(ClrQuestions& clr, const MemoryReader& memory, std::
 
 // The locks on which two reads of a running process agree: those that both found with the same owner, each with the
 // waiting threads that both found. So a lock that changed its owner in between is left out.
-FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second);
+FoundMonitors consistent_monitors(const FoundMonitors& first, const FoundMonitors& second);
 
 }  // namespace mixwalk

@@ -115,7 +115,7 @@ class NativeLocks {
       if (!wait || ++waiters > kMaxWaiters) continue;
       if (auto lock = lock_of(thread, *wait)) readings.push_back({std::move(*lock), thread.os_id});
     }
-    for (Lock& lock : agreed(readings)) {
+    for (Lock& lock : consistent_locks(readings)) {
       const bool loader = lock.kind == LockKind::critical_section && lock.address == loader_lock_;
       if (loader) lock.type = kLoaderLock;
       snapshot_.locks.push_back(std::move(lock));
@@ -234,7 +234,7 @@ std::optional<Lock> held_loader_lock(const MemoryReader& memory, std::uint64_t s
   return lock;
 }
 
-std::vector<Lock> agreed(std::span<const LockReading> readings) {
+std::vector<Lock> consistent_locks(std::span<const LockReading> readings) {
   std::map<std::uint64_t, std::optional<Lock>> locks;  // no value if the lock has changed its owner
   for (const LockReading& reading : readings) {
     std::optional<Lock>& known = locks.try_emplace(reading.lock.address, reading.lock).first->second;

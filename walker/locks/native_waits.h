@@ -49,7 +49,7 @@ struct LockReading {
 };
 // The locks of these readings, sorted by address, each with all threads that wait for it. A lock for which two owners
 // were read has changed its owner between two readings, so it is left out.
-std::vector<Lock> agreed(std::span<const LockReading> readings);
+std::vector<Lock> consistent_locks(std::span<const LockReading> readings);
 
 // Whether add_native_locks() would capture any thread.
 bool has_native_waits(const Snapshot& snapshot);

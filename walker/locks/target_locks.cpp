@@ -41,7 +41,7 @@ std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& targe
   return stacks;
 }
 
-FoundMonitors look(const Snapshot& snapshot, Target& target, ClrQuestions& clr) {
+FoundMonitors read_locks(const Snapshot& snapshot, Target& target, ClrQuestions& clr) {
   return find_monitors(clr, target.memory(), stacks_of(snapshot, target), target.modules());
 }
 
@@ -56,10 +56,10 @@ bool runs(Target& target, ClrQuestions& clr) {
 
 void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
   const bool live = runs(target, clr);
-  FoundMonitors found = look(snapshot, target, clr);
+  FoundMonitors found = read_locks(snapshot, target, clr);
   if (live) {
     runs(target, clr);
-    found = agreed(found, look(snapshot, target, clr));
+    found = consistent_monitors(found, read_locks(snapshot, target, clr));
   }
   for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
   snapshot.locks_missing = std::move(found.missing);

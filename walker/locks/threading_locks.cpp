@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "unmanaged/user_address.h"
 #include "walker/clr/heap_walk.h"
 #include "walker/clr/question_messages.h"
 #include "walker/locks/native_waits.h"
@@ -25,8 +26,6 @@ constexpr std::uint64_t kMaxLockBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
 constexpr std::uint64_t kHomeBytes = 0x20;
 constexpr std::size_t kRegisters = 16;
-// Addresses outside these limits do not belong to a process.
-constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
 constexpr std::string_view kReaderWriter = "System.Threading.ReaderWriterLockSlim.";
@@ -57,9 +56,9 @@ std::set<std::uint64_t> locks_with_words(std::span<const std::uint64_t> words, c
   return found;
 }
 
-class Look {
+class ThreadingLockSearch {
  public:
-  Look(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
+  ThreadingLockSearch(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
       : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target), limits_(limits),
         end_(std::chrono::steady_clock::now() + limits.time) {
     const auto version = target.runtime().major;
@@ -93,7 +92,7 @@ class Look {
       if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
-    std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
+    std::ranges::move(consistent_locks(readings), std::back_inserter(snapshot_.locks));
     if (!clr_.obstacle().empty() && snapshot_.locks_missing.empty()) snapshot_.locks_missing = clr_.obstacle();
   }
 
@@ -133,10 +132,9 @@ class Look {
   }
 
   bool may_be_object(std::uint64_t word) const {
-    if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress) return false;
+    if (word % 8 != 0 || !is_user_address(word)) return false;
     const auto first = target_.memory().read_value<std::uint64_t>(word);
-    const std::uint64_t method_table = first.value_or(0) & ~kCollectorMarks;
-    return method_table >= kFirstAddress && method_table <= kLastAddress;
+    return is_user_address(first.value_or(0) & ~kCollectorMarks);
   }
 
   // Addresses at which an object may be. If not all words of a waiter fit into the rest of the limit, the waiter is
@@ -257,7 +255,7 @@ bool has_threading_waits(const Snapshot& snapshot) {
 }
 
 void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
-  if (has_threading_waits(snapshot)) Look(snapshot, target, clr, limits).add();
+  if (has_threading_waits(snapshot)) ThreadingLockSearch(snapshot, target, clr, limits).add();
 }
 
 }  // namespace mixwalk

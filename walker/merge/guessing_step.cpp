@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "unmanaged/user_address.h"
+
 namespace mixwalk {
 namespace {
 
@@ -21,9 +23,6 @@ constexpr unsigned kWordsOfSearch = 4096;
 constexpr std::uint64_t kMaxFrameBytes = 1 << 16;
 
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
-
-// The addresses that a program can have. (Windows: 64 KiB to 128 TiB.)
-constexpr bool can_be_address(std::uint64_t word) noexcept { return word - 0x1'0000 < 0x7FFF'FFFE'0000; }
 
 // Only the registers Rsp and Rbp of the caller are known.
 Cursor caller_with(std::uint64_t rip, std::uint64_t rsp, std::uint64_t rbp) noexcept {
@@ -223,7 +222,7 @@ std::optional<Cursor> GuessingStep::caller_at(const Cursor& frame, std::uint64_t
 }
 
 bool GuessingStep::may_have_called(std::uint64_t return_address, const Cursor& frame) noexcept {
-  if (!can_be_address(return_address)) return false;
+  if (!is_user_address(return_address)) return false;
   return view_.leaf.may_lead_to(return_address, code_of(frame));
 }
 

@@ -99,7 +99,7 @@ struct LeftOut {
 };
 
 // How the process was read.
-enum class Way : std::uint8_t {
+enum class CaptureMethod : std::uint8_t {
   inside,   // by mixwalk.dll in the process
   outside,  // from outside, only by reading the process
   file,     // from a dump file
@@ -117,8 +117,8 @@ struct Snapshot {
   std::vector<Thread> threads;       // sorted by OS id
   BreakerState breaker;
   std::vector<Moment> moments;  // empty if each thread was frozen by itself
-  Way way = Way::inside;
-  std::string way_reason;  // why the process was read from outside if nobody asked for that; else empty
+  CaptureMethod capture = CaptureMethod::inside;
+  std::string capture_reason;  // why the process was read from outside if nobody asked for that; else empty
   // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it.
   // Empty if it was asked, or if there is no runtime.
   std::string unasked;

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "walker/base/checked_protozero.h"
+#include "walker/base/count_words.h"
 
 namespace mixwalk {
 namespace {
@@ -48,8 +49,8 @@ void read_partial_success(protozero::pbf_message<PartialSuccessField> partial, R
     }
   }
   if (reply.rejected != 0) {
-    reply.words = "the collector rejected " + std::to_string(reply.rejected) +
-                  (reply.rejected == 1 ? " profile" : " profiles") + quoted_message(message);
+    reply.words = "the collector rejected " + count_words(reply.rejected, "profile") +
+                  quoted_message(message);
   } else if (!message.empty()) {
     reply.words = "the collector took the profiles, but says" + quoted_message(message);
   }

@@ -15,6 +15,7 @@
 #include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/sha256.h"
+#include "walker/base/wall_clock.h"
 #include "walker/otlp/private_folder.h"
 
 namespace mixwalk {
@@ -50,12 +51,6 @@ std::uint64_t time_of(const fs::path& request) {
     ms = ms * 10 + static_cast<std::uint64_t>(c - '0');
   }
   return ms;
-}
-
-std::uint64_t unix_ms() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
 // Uses the system's own characters, because names that others gave need not be Unicode.
@@ -130,7 +125,7 @@ std::string Spool::add(std::string_view request) {
   }
   if (error) return error.message();
   if (bytes > max_bytes_) return fmt::format("it is full ({} MiB)", max_bytes_ >> 20);
-  last_ms_ = std::max(unix_ms(), last_ms_);  // the clock may have been set back
+  last_ms_ = std::max(unix_time_ms_now(), last_ms_);  // the clock may have been set back
   const std::string name =
       fmt::format("{:0{}}-{:08x}-{:06}{}", last_ms_, kTimeDigits, run_, count_++, kExtension);
   const std::u8string path = (folder_ / name).u8string();

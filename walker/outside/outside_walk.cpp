@@ -16,6 +16,7 @@
 #include "walker/merge/merge.h"
 #include "walker/merge/runtime_code.h"
 #include "walker/merge/stub_callees.h"
+#include "walker/model/skipped_words.h"
 #include "walker/outside/target_step.h"
 #include "walker/target/target_modules.h"
 
@@ -26,18 +27,6 @@ namespace {
 constexpr std::size_t kStackBytes = 12 << 20;
 constexpr char kImageUnloaded[] = "code on its stack went away while it was looked at";
 constexpr char kNothingLeft[] = "the stacks of other threads took all the time or room that there is";
-
-std::string why_skipped(CaptureFault fault) {
-  switch (fault) {
-    case CaptureFault::none:
-    case CaptureFault::off_stack: return {};
-    case CaptureFault::not_suspended: return "it has ended, or its registers are not known";
-    case CaptureFault::overdue: return "the thread ran again before its stack was copied";
-    case CaptureFault::not_now: return "it could not be suspended at that moment";
-    case CaptureFault::no_room: return "there was no room for its stack";
-  }
-  return {};
-}
 
 Dispatchers dispatchers_of(const Target& target) {
   for (const Module& module : target.modules()) {
@@ -78,7 +67,7 @@ class Walk {
     Thread thread{.os_id = of.os_id, .name = of.name, .created = of.created, .cpu = of.cpu};
     RawSample sample({stack_.get(), kStackBytes}, {});
     target_.capture(of, sample);
-    thread.skipped = why_skipped(sample.fault);
+    thread.skipped = kSkippedOutside.of(sample.fault);
     thread.frozen_ns = sample.frozen_ns;
     thread.stopping_ns = sample.stopping_ns;
     thread.copy_cut = sample.stack.cut();

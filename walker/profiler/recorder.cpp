@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "unmanaged/win/utf8.h"
+#include "walker/base/win/file_time.h"
 #include "walker/base/win/precise_wait.h"
 #include "walker/profiler/worker_thread.h"
 #include "walker/session/win/thread_list.h"
@@ -36,10 +37,9 @@ constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
 // std::chrono is not used, because its clock is that of winpthreads. This DLL must not use winpthreads
 // (no_winpthreads).
 std::uint64_t unix_time_ms() {
-  constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   FILETIME now;
   GetSystemTimeAsFileTime(&now);
-  return ((std::uint64_t{now.dwHighDateTime} << 32 | now.dwLowDateTime) - kUnixEpoch) / 10'000;
+  return (ticks_of(now) - kTicksUntil1970) / kTicksOfMs;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "unmanaged/win/rtl_unwind_step.h"
 #include "walker/merge/runtime_code.h"
 #include "walker/merge/stub_callees.h"
+#include "walker/model/skipped_words.h"
 #include "walker/suspended/capture.h"
 
 namespace mixwalk {
@@ -50,19 +51,6 @@ bool lacks_code(const Stack& stack) {
 
 void add_once(auto& all, auto one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
-}
-
-// Returns an empty text if there is a stack. If a thread is not on its own stack, the stack itself says so.
-std::string_view why_skipped(CaptureFault fault) {
-  switch (fault) {
-    case CaptureFault::none:
-    case CaptureFault::off_stack: return {};
-    case CaptureFault::not_suspended: return "the thread is ending";
-    case CaptureFault::overdue: return "the thread ran again before its stack was copied";
-    case CaptureFault::not_now: return "mixwalk.dll could not suspend it at that moment";
-    case CaptureFault::no_room: return "its stack had no more room beside those of other threads";
-  }
-  return {};
 }
 
 // An earlier copy of a stack, at its original addresses.
@@ -281,7 +269,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
 
 void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last* last) {
   result.fault = raw.fault;
-  result.thread.skipped = why_skipped(raw.fault);
+  result.thread.skipped = kSkippedInside.of(raw.fault);
   // Folklore: a system that refuses the registers of a thread was taken for a thread that is ending. Situation: other
   // software has patched NtGetContextThread, and refuses the call. Real case: fixtures/native/patched_calls.cpp; no
   // product was tried. A recording ended without a sample, and with the exit code 0. Remedy: the system is asked once

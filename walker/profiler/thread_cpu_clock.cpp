@@ -3,6 +3,8 @@
 #include <cpuid.h>
 #include <x86intrin.h>
 
+#include "walker/base/win/file_time.h"
+
 namespace mixwalk {
 namespace {
 
@@ -13,10 +15,6 @@ constexpr std::uint64_t kLeastNs = 1'000'000, kEnoughNs = 1'000'000'000;
 constexpr int kReadings = 8;
 // From 100 MHz to 20 GHz. Anything else is not the speed of a processor.
 constexpr double kShortestCycleNs = 0.05, kLongestCycleNs = 10;
-
-std::uint64_t ns_of(const FILETIME& time) {
-  return (std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime) * 100;
-}
 
 }  // namespace
 
@@ -35,7 +33,7 @@ std::uint64_t CpuCounters::thread_cycles(HANDLE thread) const noexcept {
 
 std::uint64_t CpuCounters::thread_ns(HANDLE thread) const noexcept {
   FILETIME unused, kernel, user;
-  return GetThreadTimes(thread, &unused, &unused, &kernel, &user) ? ns_of(kernel) + ns_of(user) : 0;
+  return GetThreadTimes(thread, &unused, &unused, &kernel, &user) ? (ticks_of(kernel) + ticks_of(user)) * kNsOfTick : 0;
 }
 
 ThreadCpuClock::ThreadCpuClock(const CpuCounters& counters) noexcept

@@ -1,9 +1,7 @@
 #include "walker/report/dump_data.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,9 +24,9 @@ class DumpWriter {
   void write() {
     json_.begin_object();
     json_.field("time_ms", snapshot_.unix_time_ms);
-    json_.field("way", key(snapshot_.way));
-    json_.field("way_reason", snapshot_.way_reason);
-    if (snapshot_.way == Way::outside) json_.field("way_words", outside_sentence(snapshot_));
+    json_.field("way", enum_name(snapshot_.capture));
+    json_.field("way_reason", snapshot_.capture_reason);
+    if (snapshot_.capture == CaptureMethod::outside) json_.field("way_words", outside_sentence(snapshot_));
     json_.field("unasked", snapshot_.unasked);
     json_.field("managed_only", filter_.managed_only);
     json_.field("depth", filter_.depth.value_or(0));
@@ -49,7 +47,7 @@ class DumpWriter {
     json_.field("managed", thread.clr_id != 0);
     if (!thread.skipped.empty()) json_.field("skipped", thread.skipped);
     json_.field("leaf", stack == Recording::kNone ? ReportTables::kNoStack : std::int64_t{nodes_[stack]});
-    json_.field("state", key(thread.stack.completeness()));
+    json_.field("state", enum_name(thread.stack.completeness()));
     if (const auto why = open_runs(thread.stack); !why.empty()) {
       json_.array("why", why, [this](const std::string& each) { json_.value(each); });
     }
@@ -64,21 +62,6 @@ class DumpWriter {
       marks(thread.stack);
     }
     json_.end_object();
-  }
-
-  // Returns the reasons why a stack is not whole, each reason once.
-  static std::vector<std::string> open_runs(const Stack& stack) {
-    std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
-    for (const Run& run : stack.runs) {
-      if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
-    }
-    std::vector<std::string> sentences;
-    for (const auto& [what, count] : counts) {
-      const std::string runs = count == 1 ? fmt::format("{} run", key(what.first))
-                                          : fmt::format("{} {} runs", count, key(what.first));
-      sentences.push_back(fmt::format("{} open: {}", runs, sentence(what.second)));
-    }
-    return sentences;
   }
 
   // Writes the folded frames of the runtime itself: [first, count, role].

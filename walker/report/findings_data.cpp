@@ -19,34 +19,28 @@ const Sighting& sighting_of(const Findings& findings, const FindingThread& part)
 }
 
 void write_part(const FindingThread& part, const FrameNames& names, std::uint32_t thread, JsonWriter& json) {
-  json.begin_object();
   json.field("thread", part.thread);
   json.field("dump", part.dump);
-  json.array("frames",
-             significant_frames(names, names.snapshot().threads[thread].stack.frames, part.frame, kFindingFrames),
-             [&](std::uint32_t frame) { json.value(frame); });
+  json.values("frames",
+              significant_frames(names, names.snapshot().threads[thread].stack.frames, part.frame, kFindingFrames));
   json.field("words", part.words);
-  json.end_object();
 }
 
 void write_finding(const std::vector<FrameNames>& names, const Findings& findings, const Finding& finding,
                    JsonWriter& json) {
-  json.begin_object();
-  json.field("kind", key(finding.kind));
-  json.field("severity", key(finding.severity));
+  json.field("kind", enum_name(finding.kind));
+  json.field("severity", enum_name(finding.severity));
   json.field("title", finding.title);
-  json.array("details", finding.details, [&](const std::string& detail) { json.value(detail); });
-  json.array("threads", finding.threads, [&](const FindingThread& part) {
+  json.values("details", finding.details);
+  json.objects("threads", finding.threads, [&](const FindingThread& part) {
     const Sighting& sighting = sighting_of(findings, part);
     write_part(part, names[sighting.dump], sighting.thread, json);
   });
-  json.array("behind", finding.behind, [&](std::uint32_t thread) { json.value(thread); });
-  json.end_object();
+  json.values("behind", finding.behind);
 }
 
 void write_history(const ThreadHistory& history, ReportTables& tables, JsonWriter& json) {
-  json.begin_object();
-  json.field("verdict", key(history.verdict));
+  json.field("verdict", enum_name(history.verdict));
   json.field("since", history.since);
   json.field("ms", history.milliseconds);
   if (history.cpu) json.field("cpu", *history.cpu);
@@ -55,22 +49,19 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
     json.begin_array();
     json.value(sighting.dump);
     json.value(sighting.thread);
-    json.value(key(sighting.wait.state));
+    json.value(enum_name(sighting.wait.state));
     json.value(tables.string(sighting.wait.words));
     json.end_array();
   });
-  json.end_object();
 }
 
 void write_across(const Fleet& fleet, JsonWriter& json) {
   json.begin_object();
   json.array("sick", fleet.in_trouble, [&](bool in_trouble) { json.value(in_trouble); });
-  json.array("groups", fleet.groups, [&](const FleetGroup& group) {
-    json.begin_object();
-    json.array("threads", group.threads, [&](std::uint32_t thread) { json.value(thread); });
-    json.array("counts", group.counts, [&](std::uint32_t count) { json.value(count); });
+  json.objects("groups", fleet.groups, [&](const FleetGroup& group) {
+    json.values("threads", group.threads);
+    json.values("counts", group.counts);
     json.field("only_sick", group.only_in_trouble);
-    json.end_object();
   });
   json.end_object();
 }
@@ -82,10 +73,11 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
   const std::vector<FrameNames> names(dumps.begin(), dumps.end());
   json.begin_object();
   json.field("headline", headline(findings));
-  json.field("severity", key(severity(findings)));
-  json.array("findings", findings.findings,
-             [&](const Finding& finding) { write_finding(names, findings, finding, json); });
-  json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
+  json.field("severity", enum_name(severity(findings)));
+  json.objects("findings", findings.findings,
+               [&](const Finding& finding) { write_finding(names, findings, finding, json); });
+  json.objects("threads", findings.threads,
+               [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
   // For each dump: its process (by a number, the system's id, its path and its command line), and its runtime.
   json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });
@@ -97,7 +89,7 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
     json.key("across");
     write_across(*across, json);
   }
-  json.array("gaps", findings.gaps, [&](const std::string& gap) { json.value(gap); });
+  json.values("gaps", findings.gaps);
   json.end_object();
 }
 

@@ -16,7 +16,7 @@ void write_head(const auto& from, JsonWriter& json) {
   json.field("format", "mixwalk-report");
   json.field("version", HtmlExporter::kVersion);
   json.field("tool", "mixwalk " + from.tool_version);
-  json.field("engine", key(from.engine));
+  json.field("engine", enum_name(from.engine));
   json.field("runtime", runtime_text(from.runtime));
   json.key("process");
   json.begin_object();

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> add_stacks(const Recording& recording, ReportTables& 
 
 void write_sums(const Recording& recording, const std::vector<std::uint32_t>& leaves, JsonWriter& json) {
   json.field("time_ms", recording.unix_time_ms);
-  json.field("event", key(recording.event));
+  json.field("event", enum_name(recording.event));
   json.field("unit", unit(recording.event));
   json.field("period_ns", recording.period_ns);
   json.field("duration_ns", recording.duration_ns);

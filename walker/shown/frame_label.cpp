@@ -2,14 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <optional>
 #include <utility>
 
+#include "symbols/demangle/demangle.h"
 #include "symbols/demangle/managed_name.h"
+#include "unmanaged/image/debug_directory.h"
+#include "walker/base/printable.h"
 #include "walker/base/utf8.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {
+
+// The parts of a frame's label, in a form that may be shown.
+struct FrameWords {
+  FrameKind kind = FrameKind::native;
+  std::optional<std::string> image;  // the image's file name; nothing for code outside every image
+  std::uint64_t offset = 0;          // offset of the frame's address in the image, or the address itself
+  std::string name;                  // empty if none is known
+  std::string target;                // the code that a stub leads to; empty if not known
+  OpenReason why = OpenReason::none;  // why a gap is there
+};
+
+// `make_shown`: makes the name of an image showable.
+FrameWords words_of(const auto& frame, const std::vector<Module>& modules, std::string name, std::string target,
+                    OpenReason why, const auto& make_shown) {
+  FrameWords words{.kind = frame.kind, .image = {}, .offset = frame.address, .name = std::move(name),
+                   .target = std::move(target), .why = why};
+  if (frame.module != Frame::kNone) {
+    const Module& module = modules[static_cast<std::size_t>(frame.module)];
+    words.image = make_shown(module_name(module));
+    words.offset -= module.base;
+  }
+  return words;
+}
 
 std::string place(const FrameWords& words) {
   return words.image ? fmt::format("{}!{:#x}", *words.image, words.offset)
@@ -23,22 +51,7 @@ std::string stub_label(const FrameWords& words) {
   return words.target.empty() ? label : label + " " + words.target;
 }
 
-std::string label_with_name(const Recording& recording, const RecordedFrame& frame, std::string name) {
-  FrameWords words{.kind = frame.kind, .offset = frame.address, .name = std::move(name), .why = frame.why};
-  words.target = shown_target(words.name, valid_utf8(frame.target));
-  if (frame.module != Frame::kNone) {
-    const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
-    words.image = valid_utf8(module_name(module));
-    words.offset -= module.base;
-  }
-  std::string label = frame_label(words);
-  if (is_guess(frame.trust)) label += kGuessedMark;
-  return label;
-}
-
-}  // namespace
-
-std::string frame_label(const FrameWords& words) {
+std::string label_of(const FrameWords& words) {
   const bool named = !words.name.empty();
   switch (words.kind) {
     case FrameKind::managed: return named ? words.name : "[managed code at " + place(words) + "]";
@@ -51,12 +64,29 @@ std::string frame_label(const FrameWords& words) {
   return {};
 }
 
+// The name of a frame for people. That of a managed function is written as in C#.
 std::string shown_name(FrameKind kind, std::string name) {
   return kind == FrameKind::managed ? managed_name(name) : name;
 }
 
+// The target of a stub for people. `stub`: the runtime's name of the stub.
 std::string shown_target(std::string_view stub, std::string target) {
   return clr_stub(stub) == ClrStub::pinvoke ? target : managed_name(target);
+}
+
+std::string label_with_name(const Recording& recording, const RecordedFrame& frame, std::string name) {
+  std::string target = shown_target(name, valid_utf8(frame.target));
+  std::string label = label_of(
+      words_of(frame, recording.modules, std::move(name), std::move(target), frame.why, &valid_utf8));
+  if (is_guess(frame.trust)) label += kGuessedMark;
+  return label;
+}
+
+}  // namespace
+
+std::string frame_label(const Snapshot& snapshot, const Stack& stack, const Frame& frame) {
+  return label_of(words_of(frame, snapshot.modules, shown_name(frame.kind, frame.name),
+                           shown_target(frame.name, frame.target), stack.why_missing(frame), std::identity()));
 }
 
 std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
@@ -65,6 +95,23 @@ std::string frame_label(const Recording& recording, const RecordedFrame& frame) 
 
 std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame) {
   return label_with_name(recording, frame, valid_utf8(frame.name));
+}
+
+std::string line_label(const Snapshot& snapshot, const Stack& stack, const Frame& frame, const LineLimits& limits) {
+  const bool native = frame.kind == FrameKind::native;
+  const auto file = [&](const std::string& name) { return printable(name, limits.files); };
+  const std::string label = label_of(words_of(
+      frame, snapshot.modules,
+      printable(native ? shortened(frame.name) : shown_name(frame.kind, frame.name), limits.names),
+      printable(shown_target(frame.name, frame.target), limits.names), stack.why_missing(frame), file));
+  return frame.inline_depth != 0 ? "[inlined] " + label : label;
+}
+
+std::string line_place(const Frame& frame, const LineLimits& limits) {
+  if (frame.file.empty()) return {};
+  const std::string file = printable(file_name(frame.file), limits.files);
+  if (frame.line == 0) return fmt::format("  ({})", file);
+  return fmt::format("  ({}:{}{})", file, frame.line_approximate ? "~" : "", frame.line);
 }
 
 }  // namespace mixwalk

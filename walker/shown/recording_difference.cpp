@@ -58,14 +58,15 @@ std::vector<FrameDifference> recording_difference(const Recording& before, const
   add(before, &FrameDifference::before, frames);
   add(after, &FrameDifference::after, frames);
   // A table may contain frames that are on no stack, because a filter leaves them in the table.
-  std::erase_if(frames.all, [](const FrameDifference& frame) { return frame.before.total == 0 && frame.after.total == 0; });
+  std::erase_if(frames.all,
+                [](const FrameDifference& frame) { return frame.before.total == 0 && frame.after.total == 0; });
   return std::move(frames.all);
 }
 
 std::string difference_refusal(const Recording& before, const Recording& after) {
   if (before.event != after.event) {
-    return "one recording is of \"" + std::string(key(before.event)) + "\" and the other of \"" +
-           std::string(key(after.event)) + "\"";
+    return "one recording is of \"" + std::string(enum_name(before.event)) + "\" and the other of \"" +
+           std::string(enum_name(after.event)) + "\"";
   }
   if (total_of(before) == 0 || total_of(after) == 0) return "one of the recordings has no samples";
   return {};

@@ -3,27 +3,51 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "symbols/clr_stub.h"
+#include "unmanaged/enum_texts.h"
 #include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
-// The words of the formats for the model's enumerations. Keys never change, because programs read them.
-std::string_view key(FrameKind kind) noexcept;
-std::string_view key(Trust trust) noexcept;
-std::string_view key(Completeness completeness) noexcept;
-std::string_view key(SymbolKind kind) noexcept;
-std::string_view key(CallCheck call) noexcept;
-std::string_view key(RunPosition position) noexcept;
-std::string_view key(RunEnd end) noexcept;
-std::string_view key(OpenReason why) noexcept;
-std::string_view key(Engine engine) noexcept;
-std::string_view key(ProbeResult probe) noexcept;
-std::string_view key(SampleEvent event) noexcept;
-std::string_view key(Way way) noexcept;
-std::string_view key(LockKind kind) noexcept;
+// The names of the model's enumerators in formats.
+template <>
+inline constexpr EnumTexts<FrameKind::gap> kEnumNames<FrameKind>{"managed", "native", "stub", "gap"};
+template <>
+inline constexpr EnumTexts<kLastTrust> kEnumNames<Trust>{"context", "runtime", "unwind-info",  "dynamic",
+                                                         "leaf",    "scan",    "frame-pointer"};
+template <>
+inline constexpr EnumTexts<Completeness::whole> kEnumNames<Completeness>{"partial", "guessed", "whole"};
+template <>
+inline constexpr EnumTexts<SymbolKind::import> kEnumNames<SymbolKind>{"none",  "function-table", "export", "coff",
+                                                                      "dwarf", "pdb",            "import"};
+template <>
+inline constexpr EnumTexts<CallCheck::elsewhere> kEnumNames<CallCheck>{"unchecked", "verified", "possible", "no-call",
+                                                                       "elsewhere"};
+template <>
+inline constexpr EnumTexts<RunPosition::whole> kEnumNames<RunPosition>{"leaf", "middle", "root", "whole"};
+template <>
+inline constexpr EnumTexts<RunEnd::open> kEnumNames<RunEnd>{"closed", "closed", "root", "open"};
+template <>
+inline constexpr EnumTexts<kLastOpenReason> kEnumNames<OpenReason>{
+    "none",         "unreadable-stack", "unreadable-unwind", "bad-unwind",      "no-unwind",       "stack-not-growing",
+    "frame-limit",  "passed-bound",     "ended-at-root",     "wrong-function",  "stack-cut",       "no-call",
+    "ended-early",  "too-slow",         "off-stack",         "return-replaced", "unwind-version-3"};
+template <>
+inline constexpr EnumTexts<ProbeResult::failed> kEnumNames<ProbeResult>{"none", "passed", "failed"};
+template <>
+inline constexpr EnumTexts<Engine::automatic> kEnumNames<Engine>{"snapshot", "copy", "auto"};
+template <>
+inline constexpr EnumTexts<SampleEvent::module_load> kEnumNames<SampleEvent>{
+    "dump", "wall", "cpu", "exception", "allocation", "class-load", "module-load"};
+template <>
+inline constexpr EnumTexts<CaptureMethod::file> kEnumNames<CaptureMethod>{"inside", "outside", "file"};
+template <>
+inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
+    "monitor",      "critical-section", "srw-lock",   "threading-lock", "mutex",
+    "send-message", "com-call",         "local-call", "thread-end",     "pause"};
 
 // The kind as one letter, the mark of frames in texts and pages: M, N, S and G.
 char letter(FrameKind kind) noexcept;
@@ -53,6 +77,9 @@ std::string_view sentence(LockKind kind) noexcept;
 std::string_view sentence(CallCheck call) noexcept;
 // The kind of call that a stub makes: "P/Invoke". Empty for other stubs.
 std::string_view words_of(ClrStub stub) noexcept;
+// The reasons why a stack is not whole: "leaf run open: the walk took too long", "2 middle runs open: …". Each reason is
+// given once, because a deep stack may have thousands of runs that are open for the same reason.
+std::vector<std::string> open_runs(const Stack& stack);
 // Why DoStackSnapshot was not called, as a sentence for the user. Empty if it was called, even if it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;
 

@@ -1,5 +1,6 @@
 #include "walker/store/recording_reader.h"
 
+#include "walker/base/count_words.h"
 #include "walker/store/content_reader.h"
 #include "walker/store/record_sequence.h"
 
@@ -12,7 +13,7 @@ ReadRecording refused(std::string error) { return {.recording = {}, .cut = {}, .
 
 std::string sentence(const Cut& cut) {
   const std::string left_out =
-      std::to_string(cut.bytes) + (cut.bytes == 1 ? " byte is" : " bytes are") + " left out";
+      count_words(cut.bytes, "byte") + (cut.bytes == 1 ? " is" : " are") + " left out";
   switch (cut.kind) {
     case Cut::Kind::none: return {};
     case Cut::Kind::no_footer: return "the recording was interrupted: it has no end";

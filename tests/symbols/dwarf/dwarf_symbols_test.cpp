@@ -7,6 +7,7 @@
 
 #include "symbols/dwarf/debug_link.h"
 #include "symbols/dwarf/dwarf_lines.h"
+#include "tests/support/lazy_index_peer.h"
 #include "tests/symbols/dwarf/dwarf_builder.h"
 
 namespace mixwalk {
@@ -56,7 +57,7 @@ TEST(DwarfSymbolsTest, FunctionsInlinedCallsAndLines) {
   DwarfSymbols symbols = open(with(DwarfTables()));
   ASSERT_EQ(symbols.problem, "");
   EXPECT_EQ(symbols.path, "C:\\bin\\app.dll");
-  EXPECT_EQ(symbols.index->units_read(), 0u);
+  EXPECT_EQ(LazyIndexTestPeer::units_read(*symbols.index), 0u);
   EXPECT_EQ(chain(symbols, 0xFFF), "-");
   EXPECT_EQ(chain(symbols, 0x1000), "outer /src/a.c:10");
   EXPECT_EQ(chain(symbols, 0x1010), "outer /src/a.c:10");
@@ -68,7 +69,7 @@ TEST(DwarfSymbolsTest, FunctionsInlinedCallsAndLines) {
   EXPECT_EQ(chain(symbols, 0x1100), "_ZN5plainEv /src/a.c:20");
   EXPECT_EQ(chain(symbols, 0x1140), "local :0");
   EXPECT_EQ(chain(symbols, 0x1150), "-");
-  EXPECT_EQ(symbols.index->units_read(), 1u);
+  EXPECT_EQ(LazyIndexTestPeer::units_read(*symbols.index), 1u);
 }
 
 TEST(DwarfSymbolsTest, ImageWithoutDwarfSaysSo) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/lazy_index_peer.h"
+
 namespace mixwalk {
 namespace {
 
@@ -32,8 +34,8 @@ TEST(LazyIndexTest, UnitIsReadWhenItIsFirstAskedFor) {
   EXPECT_FALSE(index.find(0x2100, found));  // in the unit, but in none of its functions
   EXPECT_FALSE(index.find(0x4000, found));
   EXPECT_EQ(read, std::vector<std::uint32_t>{2});
-  EXPECT_EQ(index.units_read(), 1u);
-  index.read_all();
+  EXPECT_EQ(LazyIndexTestPeer::units_read(index), 1u);
+  LazyIndexTestPeer::read_all(index);
   EXPECT_EQ(read, (std::vector<std::uint32_t>{2, 1, 3}));
   EXPECT_GT(index.bytes(), 0u);
 }

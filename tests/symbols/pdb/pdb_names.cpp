@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "symbols/pdb/pdb_symbols.h"
+#include "tests/support/lazy_index_peer.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 using namespace mixwalk;
@@ -32,8 +33,8 @@ int main(int argc, char** argv) {
   }
   std::fprintf(stderr, "opened after %.1f ms\n", milliseconds());
   if (argc == 4 && std::strcmp(argv[3], "--all") == 0) {
-    opened.index->read_all();
-    std::fprintf(stderr, "all %zu units after %.1f ms, %zu bytes\n", opened.index->units_read(),
+    LazyIndexTestPeer::read_all(*opened.index);
+    std::fprintf(stderr, "all %zu units after %.1f ms, %zu bytes\n", LazyIndexTestPeer::units_read(*opened.index),
                  milliseconds(), opened.index->bytes());
   }
   SourceLocation found;

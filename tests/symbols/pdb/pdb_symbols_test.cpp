@@ -6,6 +6,7 @@
 
 #include "tests/builders/image_builder.h"
 #include "tests/builders/pdb_samples.h"
+#include "tests/support/lazy_index_peer.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace mixwalk {
@@ -99,9 +100,9 @@ TEST(PdbSymbolsTest, ModuleIsReadWhenItIsFirstAskedFor) {
     pdb.contribution(pdb.module(module), offset, 0x20);
   }
   auto opened = open(pdb);
-  EXPECT_EQ(opened.index->units_read(), 0u);
+  EXPECT_EQ(LazyIndexTestPeer::units_read(*opened.index), 0u);
   EXPECT_EQ(at(*opened.index, kCode + 0x100), "second :0");
-  EXPECT_EQ(opened.index->units_read(), 1u);
+  EXPECT_EQ(LazyIndexTestPeer::units_read(*opened.index), 1u);
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "first :0");
 }
 
@@ -280,7 +281,7 @@ TEST(PdbSymbolsTest, CutOffAnywhereIsAnErrorOrLess) {
                                std::vector<std::byte>(whole.begin(), whole.begin() + bytes)),
                            image);
     EXPECT_EQ(opened.index == nullptr, opened.error != PdbError::none);
-    if (opened.index != nullptr) opened.index->read_all();
+    if (opened.index != nullptr) LazyIndexTestPeer::read_all(*opened.index);
   }
 }
 
@@ -291,7 +292,7 @@ TEST(PdbSymbolsTest, WrongBytesAreNoCrash) {
     auto damaged = whole;
     damaged[i] = std::byte{0xFF};
     auto opened = open_pdb(std::make_shared<test::PdbInMemory>(std::move(damaged)), image);
-    if (opened.index != nullptr) opened.index->read_all();
+    if (opened.index != nullptr) LazyIndexTestPeer::read_all(*opened.index);
   }
 }
 

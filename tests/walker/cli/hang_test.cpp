@@ -60,7 +60,7 @@ class HangCommandTest : public testing::Test {
     host.open_dump = [&](const std::string&) -> Outcome<Snapshot> {
       if (minidump_of.empty()) return Failure{ExitCode::input, "no minidump was expected"};
       Snapshot snapshot = test::deadlocked_program().back();
-      snapshot.way = Way::file;
+      snapshot.capture = CaptureMethod::file;
       return snapshot;
     };
     testing::internal::CaptureStdout();
@@ -222,7 +222,7 @@ TEST_F(HangCommandTest, MinidumpsOfOneSecondThatDifferAreTwo) {
     Snapshot second = first;
     change(second);
     std::vector<Snapshot> dumps = {first, second};
-    for (Snapshot& dump : dumps) dump.way = Way::file;
+    for (Snapshot& dump : dumps) dump.capture = CaptureMethod::file;
     return run(command(dumps));
   };
   EXPECT_EQ(compared([](Snapshot& dump) { dump.threads[1].cpu = *dump.threads[1].cpu + 1; }).code, ExitCode::stuck);
@@ -231,9 +231,9 @@ TEST_F(HangCommandTest, MinidumpsOfOneSecondThatDifferAreTwo) {
 }
 
 TEST_F(HangCommandTest, ACopyOfADumpIsNoSecondOne) {
-  for (const Way way : {Way::inside, Way::outside, Way::file}) {
+  for (const CaptureMethod capture : {CaptureMethod::inside, CaptureMethod::outside, CaptureMethod::file}) {
     Snapshot dump = test::troubled_program()[0];
-    dump.way = way;
+    dump.capture = capture;
     const Result copied = run(command({dump, dump}));
     EXPECT_EQ(copied.code, ExitCode::input);
     EXPECT_NE(copied.err.find("is the same dump as"), std::string::npos) << copied.err;

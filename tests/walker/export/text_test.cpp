@@ -24,13 +24,13 @@ TEST(Text, InColour) {
 TEST(Text, ALookFromOutsideSaysSoAndWhy) {
   Snapshot snapshot = representative_snapshot();
   EXPECT_EQ(text_of(snapshot).find("from outside"), std::string::npos);
-  snapshot.way = Way::outside;
+  snapshot.capture = CaptureMethod::outside;
   EXPECT_NE(text_of(snapshot).find("\nfrom outside: nothing was loaded into the process\n"), std::string::npos);
   snapshot.modules.push_back({.base = 0x2'1900'0000, .size = 0x1000, .path = "C:\\tools\\MixWalk.dll"});
   EXPECT_NE(text_of(snapshot).find("\nfrom outside: mixwalk.dll is in the process from an earlier look, and did nothing\n"),
             std::string::npos);
   snapshot.modules.pop_back();
-  snapshot.way_reason = "another profiler\nis there";
+  snapshot.capture_reason = "another profiler\nis there";
   snapshot.unasked = "mscordaccore.dll of 10.0.12 is needed";
   const std::string text = text_of(snapshot);
   EXPECT_NE(text.find("into the process (another profiler\\x0ais there)\n"

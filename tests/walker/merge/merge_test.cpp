@@ -106,7 +106,7 @@ struct Scene {
 std::string text(const Frame& frame) {
   if (frame.kind == FrameKind::gap) return "gap";
   char line[128];
-  std::snprintf(line, sizeof line, "%s %llx@%llx", std::string(key(frame.kind)).c_str(),
+  std::snprintf(line, sizeof line, "%s %llx@%llx", std::string(enum_name(frame.kind)).c_str(),
                 static_cast<unsigned long long>(frame.address),
                 static_cast<unsigned long long>(frame.stack_pointer));
   std::string result = line;
@@ -116,10 +116,10 @@ std::string text(const Frame& frame) {
 }
 
 std::string text(const Run& run) {
-  std::string result(key(run.position));
+  std::string result(enum_name(run.position));
   result += ' ';
-  result += key(run.end);
-  if (run.why != OpenReason::none) result += " (" + std::string(key(run.why)) + ")";
+  result += enum_name(run.end);
+  if (run.why != OpenReason::none) result += " (" + std::string(enum_name(run.why)) + ")";
   return result + ", " + std::to_string(run.frame_count) + " from " +
          std::to_string(run.first_frame);
 }

@@ -78,7 +78,7 @@ class OutsideWalkTest : public ::testing::Test {
     for (const Frame& frame : stack.frames) {
       char line[64];
       std::snprintf(line, sizeof line, " %llx", static_cast<unsigned long long>(frame.address));
-      lines.push_back(std::string(key(frame.kind)) + (frame.kind == FrameKind::gap ? "" : line));
+      lines.push_back(std::string(enum_name(frame.kind)) + (frame.kind == FrameKind::gap ? "" : line));
     }
     return lines;
   }
@@ -326,7 +326,8 @@ TEST_F(OutsideWalkTest, ThreadThatStandsAtTheFirstInstructionOfTheDispatcherOfEx
     DumpBuilder dump;
     const auto app = loaded(app_image()), ntdll = loaded(dispatching_image());
     dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe");
-    dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp, "C:\\windows\\ntdll.dll");
+    dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp,
+                "C:\\windows\\ntdll.dll");
     dump.memory(kAppBase, app).memory(kNtdllBase, ntdll);
     const std::uint64_t at = stack_of(words.size());
     dump.memory(at, stack_with(words));

@@ -57,10 +57,11 @@ TEST(HtmlExporter, TheSameSnapshotGivesTheSameBytes) {
 TEST(HtmlExporter, AStackIsThatOfTheThread) {
   const Json data = data_of(page_of(representative_snapshot()));
   const Json& threads = data["dumps"][0]["threads"];
-  EXPECT_EQ(labels(data, threads[0]["leaf"]),
-            (std::vector<std::string>{"ntdll.dll!NtWaitForSingleObject", "orders.dll!0x102c",
-                                      "[P/Invoke] orders!wait_for_reply", "Orders.Client.Fetch<System.__Canon>(string)",
-                                      "orders.dll!submit_order", "Orders.Program.Main()", "ntdll.dll!RtlUserThreadStart"}));
+  EXPECT_EQ(
+      labels(data, threads[0]["leaf"]),
+      (std::vector<std::string>{"ntdll.dll!NtWaitForSingleObject", "orders.dll!0x102c",
+                                "[P/Invoke] orders!wait_for_reply", "Orders.Client.Fetch<System.__Canon>(string)",
+                                "orders.dll!submit_order", "Orders.Program.Main()", "ntdll.dll!RtlUserThreadStart"}));
   EXPECT_EQ(threads[2]["leaf"], -1);
   EXPECT_EQ(threads[2]["skipped"], "the thread is ending");
   EXPECT_EQ(threads[1]["state"], "partial");
@@ -75,7 +76,8 @@ TEST(HtmlExporter, HostileNamesSurviveAndEndNothing) {
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++times;
     return times;
   };
-  for (const std::string_view what : {"<script", "</script", "<!--", "-->", "]]>", "<img", "\xe2\x80\xae", "\xe2\x80\xa8"}) {
+  for (const std::string_view what :
+       {"<script", "</script", "<!--", "-->", "]]>", "<img", "\xe2\x80\xae", "\xe2\x80\xa8"}) {
     EXPECT_EQ(count(page, what), count(plain, what)) << what;
   }
   const Json data = data_of(page);
@@ -237,7 +239,7 @@ TEST(HtmlExporter, ThePageKnowsEachVerdict) {
   ASSERT_NE(begin, std::string_view::npos);
   const std::string_view table = script.substr(begin, script.find("};", begin) - begin);
   for (int i = 0; i <= static_cast<int>(Verdict::gone); ++i) {
-    const std::string row = "\n  " + std::string(key(static_cast<Verdict>(i))) + ": '";
+    const std::string row = "\n  " + std::string(enum_name(static_cast<Verdict>(i))) + ": '";
     EXPECT_NE(table.find(row), std::string_view::npos) << row;
   }
 }
@@ -261,7 +263,8 @@ TEST(HtmlExporter, OnlyDumpsCanBeTooLarge) {
 
 // This is the project's limit: three dumps of 1,000 threads must be below 3 MB.
 TEST(HtmlExporter, ThreeDumpsOf1000ThreadsAreBelow3Megabytes) {
-  const Snapshot dumps[] = {many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)};
+  const Snapshot dumps[] = {many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1),
+                            many_threads_snapshot(1000, 2)};
   StringSink out;
   ASSERT_TRUE(HtmlExporter().write_series(dumps, out));
   EXPECT_LT(out.text.size(), 3'000'000u);

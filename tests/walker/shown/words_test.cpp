@@ -15,7 +15,7 @@ TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
   std::set<std::string_view> keys, sentences;
   constexpr int kReasons = static_cast<int>(kOpenReasons);
   for (int i = 0; i < kReasons; ++i) {
-    keys.insert(key(static_cast<OpenReason>(i)));
+    keys.insert(enum_name(static_cast<OpenReason>(i)));
     sentences.insert(sentence(static_cast<OpenReason>(i)));
   }
   EXPECT_EQ(keys.size(), static_cast<std::size_t>(kReasons));
@@ -27,13 +27,13 @@ TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
 TEST(Words, EveryEventHasAKeyOfItsOwn) {
   std::set<std::string_view> keys;
   constexpr int kEvents = static_cast<int>(SampleEvent::module_load) + 1;
-  for (int i = 0; i < kEvents; ++i) keys.insert(key(static_cast<SampleEvent>(i)));
+  for (int i = 0; i < kEvents; ++i) keys.insert(enum_name(static_cast<SampleEvent>(i)));
   EXPECT_EQ(keys.size(), static_cast<std::size_t>(kEvents));
   EXPECT_FALSE(keys.contains(""));
   EXPECT_EQ(unit(SampleEvent::cpu), "nanoseconds");
   EXPECT_EQ(unit(SampleEvent::exception), "count");
-  EXPECT_EQ(key(SampleEvent::class_load), "class-load");
-  EXPECT_EQ(key(SampleEvent::module_load), "module-load");
+  EXPECT_EQ(enum_name(SampleEvent::class_load), "class-load");
+  EXPECT_EQ(enum_name(SampleEvent::module_load), "module-load");
   EXPECT_EQ(unit(SampleEvent::module_load), "count");
 }
 
@@ -71,7 +71,7 @@ TEST(Words, EachKindHasALetterOfItsOwn) {
 }
 
 TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
-  EXPECT_EQ(key(RunEnd::closed_rsp), key(RunEnd::closed));
+  EXPECT_EQ(enum_name(RunEnd::closed_rsp), enum_name(RunEnd::closed));
 }
 
 // The values go from `first` to `last`, because the reason "none" is written in no document.
@@ -80,7 +80,7 @@ void expect_documented(Enum first, Enum last) {
   const std::string schema = file_text(golden_file("mixwalk-dump.schema.json"));
   const std::string page = file_text(repository_file("docs/json.md"));
   for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
-    const std::string word(key(static_cast<Enum>(i)));
+    const std::string word(enum_name(static_cast<Enum>(i)));
     EXPECT_NE(schema.find('"' + word + '"'), std::string::npos) << word;
     EXPECT_NE(page.find('`' + word + '`'), std::string::npos) << word;
   }
@@ -95,7 +95,7 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(RunEnd::closed, RunEnd::open);
   expect_documented(OpenReason::unreadable_stack, kLastOpenReason);
   expect_documented(Engine::snapshot, Engine::automatic);
-  expect_documented(Way::inside, Way::file);
+  expect_documented(CaptureMethod::inside, CaptureMethod::file);
 }
 
 }  // namespace

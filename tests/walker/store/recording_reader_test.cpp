@@ -358,7 +358,7 @@ TEST(RecordingReader, Limits) {
 TEST(RecordingReader, KnowsEveryValueOfTheModel) {
   const auto is_last = [](auto value) {
     const auto next = static_cast<decltype(value)>(static_cast<int>(value) + 1);
-    return !key(value).empty() && key(next).empty();
+    return !enum_name(value).empty() && enum_name(next).empty();
   };
   EXPECT_TRUE(is_last(layout::kLastEngine));
   EXPECT_TRUE(is_last(layout::kLastKind));

@@ -160,11 +160,11 @@ ParseResult finish_dump(const CLI::App& app, DumpArguments& arguments) {
   finish_visit(app, arguments.visit, command.visit);
   auto* start = std::get_if<ByStart>(&command.visit.target);
   const bool told_dll = std::ranges::any_of(kDllOptions, [&](const char* option) { return app.count(option) != 0; });
-  if (command.way == DumpWay::outside) {
+  if (command.capture == CaptureChoice::outside) {
     if (start != nullptr) refuse("--outside needs --process-id or --name");
     refuse_given(app, {kDllOptions, sampling.at_once ? OptionNames() : kFreezeOptions}, "with --outside");
   } else if (start != nullptr || told_dll) {
-    command.way = DumpWay::inside;
+    command.capture = CaptureChoice::inside;
   }
   if (arguments.after_ms && start == nullptr) refuse("--after needs -- PROGRAM");
   if (arguments.after_ms) start->after_ms = *arguments.after_ms;
@@ -202,9 +202,9 @@ Finish add_dump(CLI::App& app) {
   app.add_flag("--one-by-one", arguments->one_by_one,
                "Stop the threads of each dump one after the other; only with --repeat")
       ->excludes("--at-once");
-  auto* outside = app.add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
+  auto* outside = app.add_flag_callback("--outside", [&command] { command.capture = CaptureChoice::outside; },
                                         "Only read the process: load nothing into it, and send it no request");
-  app.add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
+  app.add_flag_callback("--inside", [&command] { command.capture = CaptureChoice::inside; },
                         "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
                         "outside instead")
       ->excludes(outside);

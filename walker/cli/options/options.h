@@ -81,7 +81,7 @@ struct DumpOutput {
 };
 
 // The side from which dump reads a process.
-enum class DumpWay {
+enum class CaptureChoice {
   automatic,  // inside; outside if that is refused, or not answered within kAnswerMs
   inside,
   outside,
@@ -91,7 +91,7 @@ inline constexpr std::uint32_t kAnswerMs = 2000;
 
 struct DumpCommand : DumpOutput {
   Visit visit;
-  DumpWay way = DumpWay::automatic;
+  CaptureChoice capture = CaptureChoice::automatic;
   std::string dac;  // the runtime's debugging library; empty if it is to be searched
   bool locks = true;  // whether they are looked for
   std::uint32_t repeat = 1;  // how many dumps; more than one are a series, in a .mixwalk file

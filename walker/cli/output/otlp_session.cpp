@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "walker/base/partial_file.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 
 namespace mixwalk {
 namespace {
@@ -38,8 +38,7 @@ OtlpSession::OtlpSession(std::unique_ptr<Spool> spool, const OtlpTarget& target,
 ExitCode OtlpSession::finish(const Recording& recording) {
   const std::uint64_t left_out = batches_.finish(recording);
   if (left_out != 0) {
-    report({ExitCode::output,
-            fmt::format("{} samples were not sent: the disk was too slow", left_out)});
+    print_failure({ExitCode::output, fmt::format("{} samples were not sent: the disk was too slow", left_out)});
   }
   const ExitCode code = finish();
   return left_out == 0 ? code : ExitCode::output;
@@ -47,10 +46,10 @@ ExitCode OtlpSession::finish(const Recording& recording) {
 
 ExitCode OtlpSession::finish() {
   const DeliveryReport sent = sender_.finish();
-  for (const std::string& line : sent.lines) report({ExitCode::ok, line});
-  if (sent.left_out != 0) report({ExitCode::ok, fmt::format("{} more messages like these", sent.left_out)});
+  for (const std::string& line : sent.lines) print_failure({ExitCode::ok, line});
+  if (sent.left_out != 0) print_failure({ExitCode::ok, fmt::format("{} more messages like these", sent.left_out)});
   if (sent.waiting != 0) {
-    report({ExitCode::ok, fmt::format("kept {} request{} in \"{}\" ({}): the next run with this "
+    print_failure({ExitCode::ok, fmt::format("kept {} request{} in \"{}\" ({}): the next run with this "
                                       "URL sends them",
                                       sent.waiting, sent.waiting == 1 ? "" : "s",
                                       utf8(spool_->folder()), sent.why_waiting)});

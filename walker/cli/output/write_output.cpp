@@ -4,7 +4,7 @@
 
 #include "walker/base/printable.h"
 #include "walker/base/write_error.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 
 namespace mixwalk {
 
@@ -29,7 +29,7 @@ std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>
 
 ExitCode print(std::string_view text) {
   const std::string why = write_output(nullptr, [&](ByteSink& sink) { return sink.write(text); });
-  return why.empty() ? ExitCode::ok : report(unwritable_output(std::nullopt, why));
+  return why.empty() ? ExitCode::ok : print_failure(unwritable_output(std::nullopt, why));
 }
 
 }  // namespace mixwalk

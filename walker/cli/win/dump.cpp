@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -16,10 +15,11 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
+#include "walker/base/wall_clock.h"
 #include "walker/cli/dump_file.h"
 #include "walker/cli/hang.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_dump.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/symbol_path_variable.h"
@@ -45,18 +45,15 @@ constexpr std::size_t kMaxShownName = 260;
 bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && supports_escapes(stdout); }
 
 void complete(Snapshot& snapshot) {
-  using namespace std::chrono;
   snapshot.tool_version = kVersion;
-  if (snapshot.unix_time_ms != 0) return;
-  snapshot.unix_time_ms = static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  if (snapshot.unix_time_ms == 0) snapshot.unix_time_ms = unix_time_ms_now();
 }
 
 void log_threads(const Snapshot& snapshot) {
   for (const Thread& thread : snapshot.threads) {
     spdlog::info("thread {:#x}: {} frames, frozen {} us, after {} us{}{}", thread.os_id,
                  thread.stack.frames.size(), thread.frozen_ns / 1000, thread.stopping_ns / 1000,
-                 thread.stack.whole() ? "" : fmt::format(", {}", key(thread.stack.completeness())),
+                 thread.stack.whole() ? "" : fmt::format(", {}", enum_name(thread.stack.completeness())),
                  thread.stack.refusal != 0
                      ? fmt::format(", DoStackSnapshot refused ({:#x})", thread.stack.refusal)
                      : "");
@@ -158,7 +155,8 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   complete(*snapshot);
   // A series does not say the reason again and again.
   if (!snapshot->unasked.empty() && std::exchange(unasked_, snapshot->unasked) != snapshot->unasked) {
-    report({ExitCode::ok, process_text(snapshot->process) + ": managed frames are missing: " + snapshot->unasked});
+    print_failure(
+        {ExitCode::ok, process_text(snapshot->process) + ": managed frames are missing: " + snapshot->unasked});
   }
   log_threads(*snapshot);
   for (const Moment& moment : snapshot->moments) {
@@ -185,17 +183,17 @@ void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
 
 ExitCode DumpRun::run_one() {
   auto snapshot = next(true);
-  if (!snapshot) return report(snapshot.failure());
-  if (!unmatched_.empty() && snapshot->threads.empty()) return report(missing(snapshot->process));
+  if (!snapshot) return print_failure(snapshot.failure());
+  if (!unmatched_.empty() && snapshot->threads.empty()) return print_failure(missing(snapshot->process));
   CallChecker calls(symbols_.symboliser(), loaded_images(*snapshot));
   add_names(*snapshot, calls);
   log_missing(symbols_.missing());
   log_calls(count(*snapshot));
   if (const auto failure =
           write_dump(*snapshot, command_, wants_colour(command_, stdout_is_console()), file_, calls)) {
-    return report(*failure);
+    return print_failure(*failure);
   }
-  return unmatched_.empty() ? ExitCode::ok : report(missing(snapshot->process));
+  return unmatched_.empty() ? ExitCode::ok : print_failure(missing(snapshot->process));
 }
 
 // Waits until the time of the next dump, or until Ctrl-C. Returns a failure if the process has ended.
@@ -227,14 +225,14 @@ ExitCode DumpRun::run_series() {
     const bool last = dumps.size() + 1 == command_.repeat;
     auto dump = next(last);
     if (!dump) {
-      if (dumps.empty()) return report(dump.failure());
+      if (dumps.empty()) return print_failure(dump.failure());
       failure = dump.failure();
       break;
     }
     if (dump->threads.empty()) {
       failure = missing(dump->process);
       if (!dumps.empty()) failure->message = "the threads of --thread have ended";
-      if (dumps.empty()) return report(*failure);
+      if (dumps.empty()) return print_failure(*failure);
       break;
     }
     if (!process) {
@@ -256,11 +254,11 @@ ExitCode DumpRun::run_series() {
                        with_exit_code(known ? std::optional<std::uint32_t>(code) : std::nullopt);
   }
   log_missing(symbols_.missing());
-  if (const auto unwritten = write_series(dumps, command_, file_)) return report(*unwritten);
+  if (const auto unwritten = write_series(dumps, command_, file_)) return print_failure(*unwritten);
   const std::string kept = fmt::format("{} of {} dumps are written", dumps.size(), command_.repeat);
-  if (failure) return report({failure->code, failure->message + "; " + kept});
-  if (stopped_) report({ExitCode::ok, "the series was ended by Ctrl-C; " + kept});
-  return unmatched_.empty() ? ExitCode::ok : report(missing(target));
+  if (failure) return print_failure({failure->code, failure->message + "; " + kept});
+  if (stopped_) print_failure({ExitCode::ok, "the series was ended by Ctrl-C; " + kept});
+  return unmatched_.empty() ? ExitCode::ok : print_failure(missing(target));
 }
 
 }  // namespace
@@ -269,7 +267,7 @@ ExitCode run(const DumpCommand& command) {
   std::optional<PartialFile> file;
   if (command.output) {
     file.emplace(*command.output);
-    if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));
+    if (!file->error().empty()) return print_failure(unwritable_output(command.output, file->error()));
   }
   return DumpRun(command, file ? &*file : nullptr).run();
 }

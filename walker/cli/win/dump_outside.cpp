@@ -61,7 +61,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
     spdlog::info("some locks or line numbers are missing: {}", clr.questions->obstacle());
   }
   (*target)->add_moments(snapshot);
-  snapshot.way = Way::outside;
+  snapshot.capture = CaptureMethod::outside;
   return snapshot;
 }
 

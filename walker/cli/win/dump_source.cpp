@@ -99,30 +99,30 @@ std::optional<Outcome<Snapshot>> DumpSource::outside_patches() {
   auto found = outside();
   if (!found && found.failure().code == ExitCode::target_exited) return found;
   if (!found || !found->unasked.empty()) return std::nullopt;
-  way_reason_ = reason;
+  capture_reason_ = reason;
   return found;
 }
 
 Outcome<Snapshot> DumpSource::first(bool last) {
-  if (command_.way == DumpWay::automatic) {
+  if (command_.capture == CaptureChoice::automatic) {
     if (auto found = outside_patches()) {
-      command_.way = DumpWay::outside;
+      command_.capture = CaptureChoice::outside;
       return std::move(*found);
     }
   }
-  if (command_.way == DumpWay::outside) return outside();
-  if (command_.way == DumpWay::inside) return inside(command_.visit, last);
+  if (command_.capture == CaptureChoice::outside) return outside();
+  if (command_.capture == CaptureChoice::inside) return inside(command_.visit, last);
   Visit quick = command_.visit;
   quick.timeout_ms = std::min(quick.timeout_ms, kAnswerMs);
   auto found = inside(quick, last);
-  if (found) command_.way = DumpWay::inside;
+  if (found) command_.capture = CaptureChoice::inside;
   if (found || !may_go_outside(found.failure())) return found;
   spdlog::info("{}; looking from outside", found.failure().message);
   auto from_outside = outside();
   // The first reason is more useful, since the user can do something about it.
   if (!from_outside) return found.failure();
-  command_.way = DumpWay::outside;
-  way_reason_ = found.failure().message;
+  command_.capture = CaptureChoice::outside;
+  capture_reason_ = found.failure().message;
   return from_outside;
 }
 
@@ -136,7 +136,7 @@ Outcome<Snapshot> DumpSource::next(bool last) {
     }
   }
   auto snapshot = !taken_                            ? first(last)
-                  : command_.way == DumpWay::outside ? outside()
+                  : command_.capture == CaptureChoice::outside ? outside()
                                                      : inside(command_.visit, last);
   if (!snapshot) {
     const bool seems_ended = taken_ || snapshot.failure().code == ExitCode::no_process;
@@ -146,7 +146,7 @@ Outcome<Snapshot> DumpSource::next(bool last) {
   }
   if (!taken_ && starts) know_process(snapshot->process.id);
   taken_ = true;
-  snapshot->way_reason = way_reason_;
+  snapshot->capture_reason = capture_reason_;
   return snapshot;
 }
 

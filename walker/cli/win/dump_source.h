@@ -39,7 +39,7 @@ class DumpSource {
   std::string process_text_;  // "process 4711 (orders.exe)"
   bool taken_ = false;
   std::optional<TargetSession> session_;  // no value if not attached
-  std::string way_reason_;                // Snapshot::way_reason
+  std::string capture_reason_;                // Snapshot::capture_reason
 };
 
 }  // namespace mixwalk

@@ -12,7 +12,7 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/cli/convert.h"
 #include "walker/cli/options/options.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/symbolise.h"
 #include "walker/cli/win/command.h"
@@ -70,6 +70,6 @@ int wmain(int count, wchar_t** values) {
     return mixwalk::main_utf8(count, values);
   } catch (const std::exception& error) {
     return static_cast<int>(
-        mixwalk::report({mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));
+        mixwalk::print_failure({mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));
   }
 }

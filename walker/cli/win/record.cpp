@@ -3,14 +3,14 @@
 #include <windows.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "walker/base/version.h"
+#include "walker/base/wall_clock.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/otlp_session.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/record_summary.h"
-#include "walker/cli/output/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/ctrl_c.h"
@@ -125,9 +125,9 @@ ExitCode RecordingRun::run() {
                               .type = command_.type,
                               .every = command_.every,
                               .budget = command_.budget};
-  if (const auto failure = session_.greet()) return report(*failure);
+  if (const auto failure = session_.greet()) return print_failure(*failure);
   watch_freezes_of(session_, request.sampling.deadline_ms);
-  if (const auto failure = session_.begin_record(request)) return report(*failure);
+  if (const auto failure = session_.begin_record(request)) return print_failure(*failure);
   if (const auto patched = session_.patched_calls(); !patched.empty()) {
     spdlog::info(patched_calls_text(patched));
   }
@@ -135,7 +135,7 @@ ExitCode RecordingRun::run() {
   const End end = collect();
   count_lost_events(end.of_process);
   // If a target failed before its first message, there is nothing to write.
-  if (end.failure && collector_.recording().process.id == 0) return report(*end.failure);
+  if (end.failure && collector_.recording().process.id == 0) return print_failure(*end.failure);
   show_progress(true);
   return finish(end);
 }
@@ -229,7 +229,7 @@ std::optional<Failure> RecordingRun::make_room() {
   if (!reached || full_) return std::nullopt;
   if (file != nullptr && !file->has_pieces()) {
     full_ = true;
-    report({ExitCode::ok, fmt::format("the recording ends here: {} samples are the limit for the "
+    print_failure({ExitCode::ok, fmt::format("the recording ends here: {} samples are the limit for the "
                                       "format {}. With -o NAME.mixwalk a recording can last for days",
                                       summary_.samples(), command_.format->name)});
     return std::nullopt;
@@ -295,13 +295,11 @@ void RecordingRun::show_progress(bool last) {
 void RecordingRun::complete(Recording& recording) const {
   recording.tool_version = kVersion;
   if (recording.process.id != 0) return;
-  using namespace std::chrono;
   recording.process = {session_.target_id(), session_.target_name(), {}};
   recording.event = command_.event;
   recording.period_ns = is_moment(command_.event) ? 0 : command_.period_ns;
   recording.engine = command_.visit.sampling.engine;
-  recording.unix_time_ms = static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  recording.unix_time_ms = unix_time_ms_now();
 }
 
 void RecordingRun::say_end_of_process() const {
@@ -310,14 +308,14 @@ void RecordingRun::say_end_of_process() const {
     text += fmt::format(" after {} of {} s", seconds(), command_.duration_ms / 1000);
   }
   if (summary_.samples() == 0) text += ", before a sample was taken: the recording is empty";
-  report({ExitCode::ok, text});
+  print_failure({ExitCode::ok, text});
 }
 
 // Writes and sends all samples so far, even if the recording failed in the middle.
 ExitCode RecordingRun::finish(const End& end) {
   ExitCode code = ExitCode::ok;
   const auto say = [&](const Failure& failure) {
-    report(failure);
+    print_failure(failure);
     if (code == ExitCode::ok) code = failure.code;
   };
   if (end.failure) say(*end.failure);
@@ -337,13 +335,15 @@ ExitCode RecordingRun::finish(const End& end) {
   }
   if (end.of_process) say_end_of_process();
   if (const std::uint64_t unjudged = session_.unjudged_events(); is_moment(command_.event) && unjudged != 0) {
-    report({ExitCode::ok, fmt::format("{} more events happened while the process ended. It is not known how many of them "
-                                      "were asked for, so they are not counted as lost", unjudged)});
+    print_failure(
+        {ExitCode::ok, fmt::format("{} more events happened while the process ended. It is not known how many of them "
+                                   "were asked for, so they are not counted as lost",
+                                   unjudged)});
   }
   log_missing(symbols_.missing());
   if (const int times = session_.given_back(); times != 0 && session_.patched()) {
     // The person must know why there are few samples, and what the recording has done to the program.
-    if (code != ExitCode::refused) report({ExitCode::ok, stands_by_patches()});
+    if (code != ExitCode::refused) print_failure({ExitCode::ok, stands_by_patches()});
   } else if (times != 0) {
     spdlog::info("mixwalk.exe ended {} freezes of a thread, which mixwalk.dll had left suspended", times);
   }
@@ -352,7 +352,7 @@ ExitCode RecordingRun::finish(const End& end) {
       // If the file's failure ended the recording, it was reported already.
       if (code != ExitCode::output) say(*failure);
     } else {
-      report({ExitCode::ok, outputs_.file->said()});
+      print_failure({ExitCode::ok, outputs_.file->said()});
     }
   }
   const ExitCode sent = outputs_.otlp ? outputs_.otlp->finish(recording) : ExitCode::ok;
@@ -364,9 +364,9 @@ ExitCode RecordingRun::finish(const End& end) {
 ExitCode run(const RecordCommand& command) {
   catch_ctrl_c();
   auto outputs = open_outputs(command);
-  if (!outputs) return report(outputs.failure());
+  if (!outputs) return print_failure(outputs.failure());
   auto session = visit(command.visit);
-  if (!session) return report(session.failure());
+  if (!session) return print_failure(session.failure());
   return RecordingRun(command, *session, std::move(*outputs)).run();
 }
 

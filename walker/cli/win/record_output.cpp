@@ -12,7 +12,7 @@
 #include "walker/base/version.h"
 #include "walker/cli/options/default_output.h"
 #include "walker/cli/output/piece_path.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/session/win/processes.h"
 #include "walker/shown/recording_filter.h"
@@ -88,7 +88,7 @@ std::unique_ptr<ByteSink> RecordOutput::open_piece(int piece) {
   piece_ = file->get();
   ++files_;
   replaced_ += piece_->replaces();
-  report({ExitCode::ok, "the recording continues in \"" + path_ + "\""});
+  print_failure({ExitCode::ok, "the recording continues in \"" + path_ + "\""});
   return std::move(*file);
 }
 
@@ -112,12 +112,12 @@ void RecordOutput::set_aside_earlier_pieces() const {
     std::error_code problem;
     fs::rename(file, aside, problem);
     const std::string name = to_utf8(file.native());
-    report({ExitCode::ok,
-            problem ? fmt::format("\"{}\" exists already, and cannot be renamed: {}. It is no part "
-                                  "of this recording, unless this recording continues in it",
-                                  name, problem.message())
-                    : fmt::format("\"{}\" was of an earlier recording: its name is now \"{}\"", name,
-                                  to_utf8(aside.native()))});
+    print_failure({ExitCode::ok, problem
+                                     ? fmt::format("\"{}\" exists already, and cannot be renamed: {}. It is no part "
+                                                   "of this recording, unless this recording continues in it",
+                                                   name, problem.message())
+                                     : fmt::format("\"{}\" was of an earlier recording: its name is now \"{}\"", name,
+                                                   to_utf8(aside.native()))});
   }
 }
 

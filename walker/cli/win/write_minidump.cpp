@@ -12,7 +12,7 @@
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/partial_file.h"
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/stood_for.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
@@ -102,22 +102,22 @@ std::uint64_t size_of(HANDLE file) {
 
 ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process, PartialFile& file) {
   const std::uint64_t all = dumped_bytes(process);
-  if (const auto why = no_room(file.written(), all)) return report(unwritable_output(command.output, *why));
+  if (const auto why = no_room(file.written(), all)) return print_failure(unwritable_output(command.output, *why));
   const std::string named = describe_process(id);
   spdlog::info("writing {} of {}", mib(all), named);
   watch_suspensions_of(id);
   auto writer = MinidumpWriter::start(process, id, handle_of(file));
   const auto ended = [&] { return WaitForSingleObject(process, 0) == WAIT_OBJECT_0; };
   const auto report_end = [&] {
-    return report({ExitCode::target_exited, named + " ended while its dump was written"});
+    return print_failure({ExitCode::target_exited, named + " ended while its dump was written"});
   };
-  if (!writer) return ended() ? report_end() : report(writer.failure());
+  if (!writer) return ended() ? report_end() : print_failure(writer.failure());
   {
     ProgressLine progress(all);
     while (!writer->wait(kWaitMs)) {
       if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
         writer->cancel();
-        report({ExitCode::ok, "\"" + command.output + "\" is not written; " + named + " runs on"});
+        print_failure({ExitCode::ok, "\"" + command.output + "\" is not written; " + named + " runs on"});
         return static_cast<ExitCode>(kControlC);
       }
       progress.written(size_of(handle_of(file)));
@@ -130,31 +130,33 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   const bool cloned = writer->why_no_clone().empty();
   if (!why.empty() && !cloned && ended()) return report_end();
   if (why.empty()) why = file.commit();
-  if (!why.empty()) return report(unwritable_output(command.output, why));
+  if (!why.empty()) return print_failure(unwritable_output(command.output, why));
   if (!cloned) spdlog::info("{} stood until all was written: {}", named, writer->why_no_clone());
-  return report({ExitCode::ok,
-                 fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,
-                             file.replaces() ? " in place of the file that was there" : "", mib(size),
-                             writer->threads(), named, stood_for(writer->frozen_ns(), cloned))});
+  return print_failure(
+      {ExitCode::ok, fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,
+                                 file.replaces() ? " in place of the file that was there" : "", mib(size),
+                                 writer->threads(), named, stood_for(writer->frozen_ns(), cloned))});
 }
 
 }  // namespace
 
 ExitCode run(const MinidumpCommand& command) {
   const auto id = process_of(command.target);
-  if (!id) return report(id.failure());
+  if (!id) return print_failure(id.failure());
   // All threads of the process are suspended until it is cloned, or written. In mixwalk's own process that would
   // include the thread that writes.
-  if (*id == GetCurrentProcessId()) return report({ExitCode::usage, "mixwalk cannot write a dump of itself"});
+  if (*id == GetCurrentProcessId()) return print_failure({ExitCode::usage, "mixwalk cannot write a dump of itself"});
   g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   g_process_resumed = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   SetConsoleCtrlHandler(&on_console_event, TRUE);
   const Work work;
   const auto process = open_readable(MinidumpWriter::kRights, *id);
-  if (!process) return report(process.failure());
+  if (!process) return print_failure(process.failure());
   PartialFile file(command.output);
-  if (!file.error().empty()) return report(unwritable_output(command.output, file.error()));
-  if (GetFileType(handle_of(file)) != FILE_TYPE_DISK) return report(unwritable_output(command.output, "not a file"));
+  if (!file.error().empty()) return print_failure(unwritable_output(command.output, file.error()));
+  if (GetFileType(handle_of(file)) != FILE_TYPE_DISK) {
+    return print_failure(unwritable_output(command.output, "not a file"));
+  }
   return write(command, *id, process->get(), file);
 }
 

@@ -4,10 +4,11 @@
 #include <winternl.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "unmanaged/image/image_headers.h"
 #include "unmanaged/win/loader_list.h"
+#include "walker/base/wall_clock.h"
+#include "walker/base/win/file_time.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
@@ -25,15 +26,11 @@ namespace {
 // How often the list of images is read at most if images are unloaded at that moment.
 constexpr int kListReadings = 16;
 
-std::uint64_t number_of(const FILETIME& time) {
-  return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
-}
-
 void read_times(HANDLE handle, TargetThread& thread) {
   FILETIME created, ended, kernel, user;
   if (!GetThreadTimes(handle, &created, &ended, &kernel, &user)) return;
-  thread.created = number_of(created);
-  thread.cpu = number_of(kernel) + number_of(user);
+  thread.created = ticks_of(created);
+  thread.cpu = ticks_of(kernel) + ticks_of(user);
 }
 
 }  // namespace
@@ -63,9 +60,7 @@ void LiveTarget::refresh() {
   cache_.drop();
   moments_.clear();
   of_moments_ = true;
-  using namespace std::chrono;
-  unix_time_ms_ = static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  unix_time_ms_ = unix_time_ms_now();
   read_modules();
   read_threads();
 }

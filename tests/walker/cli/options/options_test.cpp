@@ -49,9 +49,9 @@ TEST(Options, ASeriesOfDumps) {
   EXPECT_EQ(series.every_ms, 90'000u);
   EXPECT_TRUE(series.visit.sampling.at_once);
   EXPECT_EQ(series.visit.sampling.engine, Engine::copy);
-  EXPECT_EQ(series.way, DumpWay::automatic);
+  EXPECT_EQ(series.capture, CaptureChoice::automatic);
   EXPECT_EQ(dump({"-p", "1", "--repeat", "2", "-f", "mixwalk"}).every_ms, 10'000u);
-  EXPECT_EQ(dump({"-p", "1", "--repeat", "1000", "-o", "a.mixwalk", "--outside"}).way, DumpWay::outside);
+  EXPECT_EQ(dump({"-p", "1", "--repeat", "1000", "-o", "a.mixwalk", "--outside"}).capture, CaptureChoice::outside);
   EXPECT_EQ(dump({"-p", "1"}).repeat, 1u);
   const std::vector<std::vector<std::string>> told_otherwise = {
       {"--one-by-one"}, {"--engine", "snapshot"}, {"--canary", "Ada"}};
@@ -79,22 +79,22 @@ TEST(Options, ASeriesOfDumps) {
 }
 
 TEST(Options, FromWhereADumpIsMade) {
-  EXPECT_EQ(dump({"-p", "1"}).way, DumpWay::automatic);
-  EXPECT_EQ(dump({"-p", "1", "--thread", "7", "-o", "a.json"}).way, DumpWay::automatic);
-  EXPECT_EQ(dump({"-n", "orders", "--outside", "--dac", "a.dll"}).way, DumpWay::outside);
+  EXPECT_EQ(dump({"-p", "1"}).capture, CaptureChoice::automatic);
+  EXPECT_EQ(dump({"-p", "1", "--thread", "7", "-o", "a.json"}).capture, CaptureChoice::automatic);
+  EXPECT_EQ(dump({"-n", "orders", "--outside", "--dac", "a.dll"}).capture, CaptureChoice::outside);
   EXPECT_EQ(dump({"-p", "1", "--outside", "--dac", "a.dll"}).dac, "a.dll");
-  EXPECT_EQ(dump({"-p", "1", "--inside"}).way, DumpWay::inside);
-  EXPECT_EQ(dump({"--", "orders.exe"}).way, DumpWay::inside);
+  EXPECT_EQ(dump({"-p", "1", "--inside"}).capture, CaptureChoice::inside);
+  EXPECT_EQ(dump({"--", "orders.exe"}).capture, CaptureChoice::inside);
   EXPECT_TRUE(dump({"-p", "1"}).locks);
   EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
-  EXPECT_EQ(dump({"-p", "1", "--no-locks"}).way, DumpWay::automatic);
+  EXPECT_EQ(dump({"-p", "1", "--no-locks"}).capture, CaptureChoice::automatic);
   expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks cannot be used with a dump file");
   // Only mixwalk.dll can follow these options, except for the first one, --at-once, which both ways can follow.
-  EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::automatic);
-  EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).way, DumpWay::outside);
+  EXPECT_EQ(dump({"-p", "1", "--at-once"}).capture, CaptureChoice::automatic);
+  EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).capture, CaptureChoice::outside);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside", "--deadline", "2s"}).visit.sampling.deadline_ms, 2'000u);
-  EXPECT_EQ(dump({"-p", "1", "--engine", "copy"}).way, DumpWay::inside);
-  EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).way, DumpWay::inside);
+  EXPECT_EQ(dump({"-p", "1", "--engine", "copy"}).capture, CaptureChoice::inside);
+  EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).capture, CaptureChoice::inside);
   expect_usage({"dump", "-p", "1", "--outside", "--inside"}, "--inside");
   expect_usage({"dump", "-p", "1", "--outside", "--at-once", "--engine", "copy"}, "--engine cannot be used with --outside");
   expect_usage({"dump", "-p", "1", "--outside", "--engine", "copy"}, "--engine cannot be used with --outside");

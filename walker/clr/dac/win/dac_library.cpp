@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 
 #include "symbols/il_map.h"
 #include "unmanaged/win/utf8.h"
@@ -331,7 +332,8 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   if (lock.held) lock.owner = *owner;
   // The recursion count does not include the first entry. The number comes from the target, and may be the largest
   // possible one.
-  if (lock.owner != 0) lock.recursion = std::max(*recursion, *recursion + 1);
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (lock.owner != 0) lock.recursion = std::min(*recursion, kMost - 1) + 1;
   return lock;
 }
 

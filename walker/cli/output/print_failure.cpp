@@ -1,4 +1,4 @@
-#include "walker/cli/output/report.h"
+#include "walker/cli/output/print_failure.h"
 
 #include <cstdio>
 
@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-ExitCode report(const Failure& failure) {
+ExitCode print_failure(const Failure& failure) {
   // Names and paths in the report may come from a foreign process.
   constexpr std::size_t kMaxBytes = 2000;
   std::fprintf(stderr, "mixwalk: %s\n", printable(failure.message, kMaxBytes).c_str());

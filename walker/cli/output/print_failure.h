@@ -6,6 +6,6 @@
 namespace mixwalk {
 
 // Prints "mixwalk: …" on standard error.
-ExitCode report(const Failure& failure);
+ExitCode print_failure(const Failure& failure);
 
 }  // namespace mixwalk

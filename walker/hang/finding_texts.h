@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "walker/hang/lock_graph.h"
+#include "walker/hang/process_findings.h"
+
+namespace mixwalk {
+
+// What a finding says, from what was judged. Nothing is judged here. The target's names in the texts are clipped, and
+// otherwise unchanged.
+struct FindingText {
+  std::string title;
+  std::vector<std::string> details;
+};
+
+FindingText deadlock_text(std::size_t threads);
+
+// What was judged of a chain of locks.
+struct ChainJudgement {
+  ChainEnd end = ChainEnd::thread;
+  const Lock* lock = nullptr;      // the one at the end of the chain
+  std::size_t waiters = 0;         // threads
+  const Thread* holder = nullptr;  // null unless `end` is ChainEnd::thread
+  Progress progress = Progress::no;  // of the holder
+  bool holder_sleeps = false;
+  bool contended = false;  // no thread is stuck
+  bool passes_on = false;  // the lock goes from thread to thread
+};
+FindingText chain_text(const ChainJudgement& chain);
+// A thread that waits for a lock. `owner`: null if the dump has no such thread.
+std::string waiter_words(const Lock& lock, const Thread* owner);
+// A thread that waits for a static constructor of another one.
+std::string constructor_waiter_words(const Thread& owner);
+// The thread at the end of a chain: "holds the monitor 0x1f40 and sleeps".
+std::string holder_words(const Lock& lock, const ThreadHistory& holder);
+// A thread that runs a static constructor: "runs the static constructor of Orders.Settings and sleeps".
+std::string constructor_words(const Thread& thread, const ThreadHistory& history);
+
+// What was judged of threads that wait for static constructors.
+struct ConstructorJudgement {
+  std::size_t waiters = 0, running = 0;  // threads
+  const Thread* first_runner = nullptr;
+  bool any_progresses = false, any_unclear = false;  // a constructor
+};
+FindingText constructor_text(const ConstructorJudgement& constructors);
+
+// `alike`: how many of the workers have this wait. `starved`: if not, the pool only may be starved.
+FindingText starved_pool_text(std::size_t workers, std::size_t alike, const Wait& wait, bool starved);
+// `call`: Wait::call, or kApartmentCalls for COM calls into other apartments.
+inline constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
+FindingText common_call_text(std::size_t threads, std::string_view call);
+// `first`: the first of the threads, and its wait.
+FindingText stuck_text(std::size_t threads, const Thread& first, const Wait& wait);
+
+// The handlers of ProcessExit. `exits`: the thread that has called Environment.Exit; null if none is seen.
+FindingText exit_text(bool hangs, const Thread* exits);
+// The same as a detail of another finding about the finalizer thread, which runs them.
+std::string exit_detail(const Thread* exits);
+
+// `does`, `place`: "hangs", "a finalizer".
+FindingText finalizer_text(std::string_view does, std::string_view place, bool sleeps, const Wait& wait);
+// The same as a detail of another finding about the finalizer thread. `waiters`: for its finalizers.
+std::string finalizer_detail(std::size_t waiters);
+
+}  // namespace mixwalk
