@@ -148,7 +148,7 @@ bool Agent::dump(const DumpRequest& request) {
 
 bool Agent::record(const RecordRequest& request) {
   return with_sampler(request.sampling.deadline_ms, [&](Sampler& sampler) {
-    return std::make_unique<Recorder>(sampler, events_, pipe_, hello_)->record(request);
+    return std::make_unique<Recorder>(sampler, events_, pipe_, hello_, request)->record();
   });
 }
 

@@ -7,7 +7,6 @@
 
 #include "walker/profiler/pages.h"
 #include "walker/session/win/thread_list.h"
-#include "walker/suspended/moments.h"
 
 namespace mixwalk {
 namespace {
@@ -38,12 +37,11 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   std::set<std::uint32_t> met;
   Threads waiting;
   if (!find_threads(request, met, waiting)) return false;
-  const std::size_t most = kMaxDumpMoments + waiting.size() / Sampler::kMaxInGroup;
-  std::size_t overdue_moments = 0;
-  while (!waiting.empty() && moments_.size() < most && overdue_moments < kMaxOverdueMoments) {
+  Moments moments(waiting.size(), Sampler::kMaxInGroup);
+  while (!waiting.empty() && moments.another()) {
     bool overdue = false;
     if (!sample_moment(waiting, overdue)) return false;
-    overdue_moments += overdue;
+    moments.took(overdue);
     // The code of some of these threads was being unloaded, which takes some time.
     if (!waiting.empty()) Sleep(static_cast<DWORD>(moments_.size()));
     // This finds threads that have started since the last list.
@@ -103,10 +101,9 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     sample.thread.add_freeze(waiting[i]->freezes);
     if (sample.thread.name.empty()) sample.thread.name = waiting[i]->description;
     sample.thread.moment = static_cast<std::uint32_t>(moments_.size());
-    const bool better_later = sample.gap_may_be_unloaded_code && !waiting[i]->partial;
-    if (sample.look_again || better_later) {
+    if (sample.again.after_group(waiting[i]->partial.has_value())) {
       waiting[i]->freezes.add_freeze(sample.thread);
-      if (better_later) waiting[i]->partial = std::move(sample.thread);
+      if (sample.again.gap_may_be_unloaded_code) waiting[i]->partial = std::move(sample.thread);
       left.push_back(std::move(waiting[i]));
       continue;
     }

@@ -18,21 +18,6 @@
 namespace mixwalk {
 namespace {
 
-// How often a thread is captured for one sample. It is captured again if code on its stack was unloaded meanwhile, or
-// if the thread was resumed before its stack was copied. There are fewer tries in a recording, where another sample
-// follows, and more in a dump, where no other follows.
-constexpr int kLooksOfRecording = 4;
-constexpr int kLooksOfDump = 16;
-// The limit if each look costs the thread a whole deadline.
-constexpr int kLooksOverdue = 3;
-// The first tries come without a pause; a recording makes no more than these. Before try n of a dump the sampler sleeps
-// n ms, because the runtime may unload hundreds of assemblies one after another, and meanwhile it cannot be asked about
-// new code. A whole dump sleeps no longer than kMaxPausesMs.
-constexpr int kLooksAtOnce = 4;
-// How often a thread is looked at, at most, to which the system is just sending an exception.
-constexpr int kLooksInDispatch = 3;
-constexpr DWORD kMaxPausesMs = 2000;
-
 // Whether unloaded code can be the reason for a gap or for guessed frames in a stack.
 bool lacks_code(OpenReason why) {
   switch (why) {
@@ -138,13 +123,11 @@ bool Sampler::is_own_thread(DWORD id) const noexcept {
   return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
 }
 
-// If the thread may hold a lock of the runtime, `automatic` does not ask the runtime, because nearly every copy can be
-// walked to the root. If a copy cannot, the runtime may know more, and the thread is frozen once more, for the probe
-// and DoStackSnapshot.
+// Nearly every copy can be walked to the root without the runtime (LookReasons::lacks_runtime).
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
                                                const DumpRequest& request, Last* last) {
   std::optional<Sample> result = sample_by(request.engine, thread, os_id, request, last);
-  if (!result || !result->lacks_runtime) return result;
+  if (!result || !result->again.lacks_runtime) return result;
   prepare_probe(request);
   std::optional<Sample> asked = sample_by(Engine::snapshot, thread, os_id, request, last);
   if (!asked) return asked;
@@ -156,25 +139,18 @@ std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint3
 std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& thread,
                                                   std::uint32_t os_id, const DumpRequest& request,
                                                   Last* last) {
-  const int looks = last != nullptr ? kLooksOfRecording : kLooksOfDump;
+  Looks looks(last != nullptr ? Looks::kOfRecording : Looks::kOfDump);
   std::uint64_t longest_ns = 0, longest_stop_ns = 0;
   std::optional<Sample> partial;  // a stack with a gap, which is better than none
-  for (int i = 1;; ++i) {
+  while (true) {
     Sample result{.thread = {.os_id = os_id}, .copied = {}};
     if (!look(result, engine, thread, request, last)) return std::nullopt;
     longest_ns = std::max(longest_ns, result.thread.frozen_ns);
     longest_stop_ns = std::max(longest_stop_ns, result.thread.stopping_ns);
     if (result.fault == CaptureFault::not_now && obstacle() != nullptr) return result;
-    if (!partial && result.look_again && i < (result.thread.overdue ? kLooksOverdue : looks) &&
-        pause_before(i + 1)) {
-      continue;
-    }
-    // A debugger may hold a thread in that state, so the last look counts.
-    if (!partial && result.in_dispatch && i < kLooksInDispatch) continue;
-    if (!partial && result.gap_may_be_unloaded_code && !result.thread.overdue) {
-      partial = std::move(result);
-      continue;
-    }
+    const Looks::Next next = looks.after(result.again, [this](std::uint32_t ms) { return pause(ms); });
+    if (next == Looks::Next::keep_and_again) partial = std::move(result);
+    if (next != Looks::Next::none) continue;
     if (partial && !result.thread.skipped.empty()) result = std::move(*partial);
     result.thread.frozen_ns = longest_ns;
     result.thread.stopping_ns = longest_stop_ns;
@@ -183,10 +159,8 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
 }
 
 // Returns false if there is no time left for a pause.
-bool Sampler::pause_before(int look) {
-  if (look <= kLooksAtOnce) return true;
-  const auto pause_ms = static_cast<DWORD>(look);
-  if (paused_ms_ + pause_ms > kMaxPausesMs) return false;
+bool Sampler::pause(DWORD pause_ms) {
+  if (paused_ms_ + pause_ms > Looks::kMaxPausesMs) return false;
   const ULONGLONG begun = GetTickCount64();
   Sleep(pause_ms);
   // Under Windows a pause takes up to 16 ms more.
@@ -222,7 +196,7 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
   }
   how.asked = !raw.at_risk;
   finish_look(result, raw, how, last);
-  result.in_dispatch = raw.in_dispatch;
+  result.again.two_moments = raw.in_dispatch;
   return true;
 }
 
@@ -279,10 +253,8 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     result.thread.skipped = "the system refused its registers (error " + std::to_string(result.refusal) + ")";
   }
   result.unmoved = raw.unmoved;
-  // The machine was busy with other work for a whole deadline. Real case: one thread of 200 in a dump, with a load of
-  // 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
-  result.look_again = raw.fault == CaptureFault::no_room || raw.fault == CaptureFault::not_now ||
-                      (raw.fault == CaptureFault::overdue && last == nullptr);
+  LookReasons& again = result.again;
+  again = {.no_stack = can_be_copied_later(raw.fault, last != nullptr), .overdue = result.thread.overdue};
   if (!result.thread.skipped.empty() || raw.unmoved) return;
   if (last != nullptr) last->stack.keep(raw);
   raw.stack.rewrite_pointers();
@@ -303,23 +275,22 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   if (holds && !images_.have_changed_for(result.thread.stack)) {
     // An image may have been loaded and unloaded since the images were listed, so that no frame names it.
     const bool unloaded = now != grounds_.mark || images_.unloads().mark() != grounds_.image_mark;
-    result.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
-    result.lacks_runtime = !look.asked && !result.thread.stack.whole();
+    again.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
+    again.lacks_runtime = !look.asked && !result.thread.stack.whole();
     if (last == nullptr) return;
     last->grounds = grounds_;
     last->generation = look.generation;
     // No callback reports that a dynamic method was replaced by another one.
     const bool unreported = !clr_.reports_method_unloads && !grounds_.managed.functions.empty();
     // The next sample cannot reuse the stack of a thread that will be frozen once more.
-    const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
-    if (unreported || unfinished) last->stack.forget();
+    if (unreported || again.after_group()) last->stack.forget();
     return;
   }
   if (last != nullptr) last->stack.forget();
   result.thread.stack = {};
   result.copied.reset();
   result.thread.skipped = "code on its stack went away while it was looked at";
-  result.look_again = true;
+  again.no_stack = true;
 }
 
 std::optional<Stack> Sampler::finish_event(EventSample& event) {

@@ -27,6 +27,7 @@
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
 #include "walker/suspended/group_capture.h"
+#include "walker/suspended/resuspension.h"
 #include "walker/suspended/unmoved_stack.h"
 #include "walker/suspended/win/canary_probe.h"
 #include "walker/suspended/win/clr_managed_walk.h"
@@ -63,11 +64,7 @@ class Sampler {
     CaptureFault fault = CaptureFault::none;
     std::uint32_t refusal = 0;  // the error with which the system refuses the thread's registers
     bool unmoved = false;  // the thread has no stack here, because its stack is that of the last sample
-    bool look_again = false;  // the thread was skipped, but it can be sampled at another moment
-    bool in_dispatch = false;  // the stack may be wrong, since the system was just sending the thread an exception
-    // The stack has a gap, and code or an image was unloaded while the thread was captured.
-    bool gap_may_be_unloaded_code = false;
-    bool lacks_runtime = false;  // the stack has a gap, and the runtime was not asked about it
+    LookReasons again = {};
   };
   // The code and the images on which the frames and the names of a stack depend.
   struct Grounds {
@@ -130,7 +127,7 @@ class Sampler {
   Supervisor& supervisor() const noexcept { return supervisor_; }
 
  private:
-  bool pause_before(int look);
+  bool pause(DWORD pause_ms);
   std::optional<Sample> sample_by(Engine engine, WindowsThread& thread, std::uint32_t os_id,
                                   const DumpRequest& request, Last* last);
   void prepare_probe(const DumpRequest& request);

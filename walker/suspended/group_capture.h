@@ -12,6 +12,11 @@
 
 namespace mixwalk {
 
+// Room for the stacks of all threads of a group. Most threads use some KiB of their committed stack; a stack may still
+// grow by some KiB before the thread is suspended.
+inline constexpr std::size_t kMinArenaBytes = 1 << 20;
+inline constexpr std::size_t kStackGrowthBytes = 64 << 10;
+
 // One thread of a group. The buffers of `sample` are empty at first, because its stack is copied into the arena.
 struct GroupMember {
   RawSample sample{{}, {}};

@@ -117,7 +117,7 @@ WRAPPED(_ZN7mixwalk7Sampler6sampleERNS_13WindowsThreadEjRKNS_11DumpRequestEPNS0_
         (self, thread, os_id, request, last), kSample)
 
 #define CAPTURE _ZN7mixwalk7captureERNS_13ThreadControlEyRKNS_11CaptureViewERNS_9RawSampleE
-#define RECORD _ZN7mixwalk8Recorder6recordERKNS_13RecordRequestE
+#define RECORD _ZN7mixwalk8Recorder6recordEv
 #define JOINED_(a, b) a##b
 #define JOINED(a, b) JOINED_(a, b)
 
@@ -130,14 +130,14 @@ void JOINED(__wrap_, CAPTURE)(ThreadControl& thread, std::uint64_t clr_thread,
   if (sample.probe != ProbeResult::none) in_phase.is(bench::kCaptureProbed);
 }
 
-bool JOINED(__real_, RECORD)(Recorder*, const RecordRequest&);
-bool JOINED(__wrap_, RECORD)(Recorder* self, const RecordRequest& request) {
+bool JOINED(__real_, RECORD)(Recorder*);
+bool JOINED(__wrap_, RECORD)(Recorder* self) {
   bench::g_sums = {};
   bool recorded = false;
   const std::uint64_t cpu_before = bench::own_cpu_ns();
   {
     const bench::InPhase in_phase(bench::kAll);
-    recorded = JOINED(__real_, RECORD)(self, request);
+    recorded = JOINED(__real_, RECORD)(self);
   }
   bench::g_cpu_ns = bench::own_cpu_ns() - cpu_before;
   bench::write_phases();

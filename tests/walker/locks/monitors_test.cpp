@@ -211,37 +211,37 @@ FoundMonitors one(Lock lock, std::uint64_t key = kBlock) { return {{{std::move(l
 
 TEST(AgreedMonitors, WhatBothLooksSay) {
   Lock lock{.address = kObject, .type = "A", .owner = 1, .held = true, .recursion = 2, .waiters = {{2}, {3}}};
-  EXPECT_EQ(agreed(one(lock), one(lock)), one(lock));
+  EXPECT_EQ(consistent_monitors(one(lock), one(lock)), one(lock));
   Lock moved = lock;
   moved.address += 0x1000;  // the collector has moved it
-  EXPECT_EQ(agreed(one(lock), one(moved)), one(moved));
-  EXPECT_TRUE(agreed(one(lock), one(lock, kBlock + 64)).monitors.empty());
+  EXPECT_EQ(consistent_monitors(one(lock), one(moved)), one(moved));
+  EXPECT_TRUE(consistent_monitors(one(lock), one(lock, kBlock + 64)).monitors.empty());
 
   Lock other = lock;
   other.owner = 2;
   other.waiters = {{3}};
-  EXPECT_TRUE(agreed(one(lock), one(other)).monitors.empty());  // the owner has changed
+  EXPECT_TRUE(consistent_monitors(one(lock), one(other)).monitors.empty());  // the owner has changed
   other = lock;
   other.waiters = {{3}, {4}};
   other.recursion = 1;
   Lock both = lock;
   both.waiters = {{3}};
   both.recursion = 0;
-  EXPECT_EQ(agreed(one(lock), one(other)), one(both));
+  EXPECT_EQ(consistent_monitors(one(lock), one(other)), one(both));
 
   Lock waited{.address = kObject, .type = "A", .waiters = {{2, true}}};
-  EXPECT_EQ(agreed(one(waited), one(waited)), one(waited));
+  EXPECT_EQ(consistent_monitors(one(waited), one(waited)), one(waited));
   Lock pulsed = waited;
   pulsed.waiters[0].pulse = false;
-  EXPECT_TRUE(agreed(one(waited), one(pulsed)).monitors.empty());
+  EXPECT_TRUE(consistent_monitors(one(waited), one(pulsed)).monitors.empty());
   Lock untyped = lock;
   untyped.type.clear();
-  EXPECT_EQ(agreed(one(lock), one(untyped)), one(lock));
-  EXPECT_EQ(agreed(one(untyped), one(lock)), one(lock));
+  EXPECT_EQ(consistent_monitors(one(lock), one(untyped)), one(lock));
+  EXPECT_EQ(consistent_monitors(one(untyped), one(lock)), one(lock));
   FoundMonitors half = one(lock);
   half.missing = "why";
-  EXPECT_EQ(agreed(half, one(lock)).missing, "why");
-  EXPECT_EQ(agreed(one(lock), half).missing, "why");
+  EXPECT_EQ(consistent_monitors(half, one(lock)).missing, "why");
+  EXPECT_EQ(consistent_monitors(one(lock), half).missing, "why");
 }
 
 }  // namespace

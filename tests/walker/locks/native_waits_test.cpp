@@ -94,9 +94,9 @@ TEST(AgreedLocks, AreThoseThatDoNotChangeHands) {
   Lock steady = held(1), first = held(1), second = held(1);
   first.address = second.address = kSection + 0x100;
   second.owner = kWaiter;
-  EXPECT_TRUE(agreed({}).empty());
+  EXPECT_TRUE(consistent_locks({}).empty());
   const std::vector<Lock> locks =
-      agreed(std::vector<LockReading>{{first, 3}, {steady, 8}, {second, 4}, {steady, 5}, {first, 6}});
+      consistent_locks(std::vector<LockReading>{{first, 3}, {steady, 8}, {second, 4}, {steady, 5}, {first, 6}});
   steady.waiters = {{5, false}, {8, false}};
   EXPECT_EQ(locks, std::vector<Lock>{steady});
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "walker/suspended/moments.h"
 #include "walker/target/process_block.h"
 #include "walker/target/suspension/outside_group.h"
 #include "walker/target/suspension/suspension_gate.h"

@@ -13,7 +13,7 @@
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 #include "walker/suspended/capture.h"
-#include "walker/suspended/moments.h"
+#include "walker/suspended/resuspension.h"
 #include "walker/target/process_block.h"
 #include "walker/target/runtime_version.h"
 #include "walker/target/suspension/suspension_gate.h"
@@ -147,16 +147,14 @@ OutsideThread* LiveTarget::thread(std::uint32_t id) {
 }
 
 void LiveTarget::freeze_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms) {
-  std::size_t overdue = 0;
-  const std::size_t most = kMaxDumpMoments + threads_.size() / OutsideMoments::kMaxThreads;
-  while (moments_.moments().size() < most && overdue < kMaxOverdueMoments) {
+  for (Moments moments(threads_.size(), OutsideMoments::kMaxThreads); moments.another();) {
     std::vector<NumberedThread> waiting;
     for (const TargetThread& listed : threads_) {
       if (moments_.moment_of(listed.os_id) != 0 || (wanted && !wanted(listed))) continue;
       if (OutsideThread* const opened = thread(listed.os_id)) waiting.push_back({listed.os_id, opened});
     }
     if (waiting.empty()) return;
-    overdue += !moments_.take(waiting, deadline_ms);
+    moments.took(!moments_.take(waiting, deadline_ms));
     // This finds threads that have started since the last list.
     read_threads();
   }
@@ -175,11 +173,9 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
     sample.fault = CaptureFault::not_suspended;
     return;
   }
-  // A stack grows while its thread runs. Pages below its old limit were not checked, so another attempt is made; so it
-  // is for registers that may be of two moments.
-  constexpr int kAttempts = 3;
   const ProcessMemory raw(handle_.get());
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  Looks looks;
+  for (auto next = Looks::Next::again; next == Looks::Next::again;) {
     stacks_.drop();
     const StackLimits limits = stack_limits(stacks_, opened->teb());
     opened->set_limits(limits);
@@ -190,8 +186,9 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
       const SuspensionGate gate;
       mixwalk::capture(*opened, 0, {no_modules, raw, stack}, sample);
     }
+    // A stack grows while its thread runs. Pages below its old limit were not checked.
     const bool grew = sample.fault == CaptureFault::off_stack && sample.context.rsp() < limits.limit;
-    if (!grew && !sample.in_dispatch) return;
+    next = looks.after({.two_moments = grew || sample.in_dispatch}, [](std::uint32_t) { return false; });
   }
 }
 
