@@ -145,7 +145,7 @@ class Writer {
       json_.begin_object();
       json_.field("kind", key(frame.kind));
       FrameWords words{.kind = frame.kind, .offset = frame.address, .name = shown_name(frame.kind, frame.name)};
-      words.why = stack.why_missing(frame);
+      words.why = frame.why;
       words.target = shown_target(frame.name, frame.target);
       if (frame.module != Frame::kNone) {
         const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];

@@ -136,7 +136,7 @@ class Writer {
     const Frame& frame = stack.frames[at];
     const std::string name = frame.kind == FrameKind::native ? shortened(frame.name) : shown_name(frame.kind, frame.name);
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = printable(name, kMaxLine)};
-    words.why = stack.why_missing(frame);
+    words.why = frame.why;
     words.target = printable(shown_target(frame.name, frame.target), kMaxLine);
     if (frame.module != Frame::kNone) {
       const Module& module = dumps_[dump].modules[static_cast<std::size_t>(frame.module)];
@@ -167,7 +167,7 @@ class Writer {
 
   std::string place(std::uint32_t dump, std::uint32_t thread, std::uint32_t first, std::size_t count,
                     std::string_view indent) const {
-    const std::vector<Frame>& frames = dumps_[dump].threads[thread].stack.frames;
+    const std::vector<StackFrame>& frames = dumps_[dump].threads[thread].stack.frames;
     std::string text;
     for (const std::uint32_t i : significant_frames(names_[dump], frames, first, count)) {
       text += frame_line(dump, thread, i, indent);

@@ -151,7 +151,7 @@ class Writer {
     text += fmt::format("{}  {}  ", paint(kReset), thread.clr_id != 0 ? "managed" : "native only");
     if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
     const FrameCounts counts = count_frames(thread.stack);
-    const std::size_t runs = thread.stack.runs.size();
+    const std::size_t runs = thread.stack.runs().size();
     text += fmt::format("{}: {}, {} managed, {} native in {}",
                         key(thread.stack.completeness()),
                         plural(counts.frames(), "frame"), counts.managed, counts.native,
@@ -224,7 +224,7 @@ class Writer {
   // runs that are open for the same reason.
   static std::string open_runs(const Stack& stack) {
     std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
-    for (const Run& run : stack.runs) {
+    for (const Run& run : stack.runs()) {
       if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
     }
     std::string text;
@@ -237,7 +237,7 @@ class Writer {
   }
 
   std::string frame_line(const Stack& stack, std::size_t index) const {
-    const Frame& frame = stack.frames[index];
+    const StackFrame& frame = stack.frames[index];
     switch (frame.kind) {
       case FrameKind::managed:
         return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), label(frame),
@@ -247,7 +247,7 @@ class Writer {
         return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(frame),
                            paint(kReset));
       case FrameKind::gap:
-        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(stack.why_missing(frame)), paint(kReset));
+        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(frame.why), paint(kReset));
     }
     return {};
   }
@@ -274,7 +274,7 @@ class Writer {
   }
 
   // If a frame is not at its symbol's beginning, the label shows how far after it the frame is.
-  std::string label(const Frame& frame) const {
+  std::string label(const StackFrame& frame) const {
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
     words.target = bounded(shown_target(frame.name, frame.target));
     if (frame.module != Frame::kNone) {

@@ -31,7 +31,7 @@ enum class RunField : protozero::pbf_tag_type {
 };
 
 // `target`: the number of frame.target among the thread's targets, from 1 on; 0 if the frame has none.
-void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t target) {
+void put(MessageBuilder<FrameField>& out, const StackFrame& frame, std::int32_t run, std::uint32_t target) {
   out.add_uint32(FrameField::kind, to_number(frame.kind));
   out.add_uint32(FrameField::trust, to_number(frame.trust));
   out.add_uint32(FrameField::address_kind, to_number(frame.address_kind));
@@ -39,7 +39,7 @@ void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t targ
   out.add_fixed64(FrameField::stack_pointer, frame.stack_pointer);
   if (frame.function != 0) out.add_fixed64(FrameField::function, frame.function);
   if (frame.module != Frame::kNone) out.add_int32(FrameField::module, frame.module);
-  if (frame.run != Frame::kNone) out.add_int32(FrameField::run, frame.run);
+  if (run != Frame::kNone) out.add_int32(FrameField::run, run);
   if (target != 0) out.add_uint32(FrameField::target, target);
   if (frame.il.assembly == Frame::kNone) return;
   out.add_int32(FrameField::assembly, frame.il.assembly);
@@ -67,8 +67,9 @@ class ReceivedTargets {
   std::size_t bytes_left_ = kMaxBytes;
 };
 
-Frame get_frame(pbf_message<FrameField> in, ReceivedTargets& targets) {
-  Frame frame;
+// Sets `run` to the frame's run, if it has one.
+StackFrame get_frame(pbf_message<FrameField> in, ReceivedTargets& targets, std::int32_t& run) {
+  StackFrame frame;
   while (in.next()) {
     switch (in.tag()) {
       case FrameField::kind: frame.kind = checked(in.get_uint32(), FrameKind::gap); break;
@@ -80,7 +81,7 @@ Frame get_frame(pbf_message<FrameField> in, ReceivedTargets& targets) {
       case FrameField::stack_pointer: frame.stack_pointer = in.get_fixed64(); break;
       case FrameField::function: frame.function = in.get_fixed64(); break;
       case FrameField::module: frame.module = in.get_int32(); break;
-      case FrameField::run: frame.run = in.get_int32(); break;
+      case FrameField::run: run = in.get_int32(); break;
       case FrameField::target: frame.target = targets.at(in.get_uint32()); break;
       case FrameField::assembly: frame.il.assembly = in.get_int32(); break;
       case FrameField::method: frame.il.method = in.get_uint32(); break;
@@ -136,18 +137,21 @@ class TargetNumbers {
   std::size_t bytes_ = 0;
 };
 
-// Throws if an index inside the stack is invalid, so that later code need not check.
-void check_indices(const Stack& stack) {
-  const auto runs = static_cast<std::int64_t>(stack.runs.size());
-  for (const Frame& frame : stack.frames) {
-    if (frame.run < Frame::kNone || frame.run >= runs || frame.module < Frame::kNone ||
-        frame.il.assembly < Frame::kNone) {
+// Gives each gap the reason of its run. Throws if an index inside the stack is invalid, so that later code need not
+// check. `run_of`: the run of each frame. The rest of the runs follows from the frames.
+void set_reasons(Stack& stack, const std::vector<Run>& runs, const std::vector<std::int32_t>& run_of) {
+  const std::uint64_t frames = stack.frames.size();
+  for (const Run& run : runs) {
+    if (std::uint64_t{run.first_frame} + run.frame_count > frames) throw std::out_of_range("run");
+  }
+  for (std::size_t i = 0; i < frames; ++i) {
+    Frame& frame = stack.frames[i];
+    if (run_of[i] < Frame::kNone || run_of[i] >= static_cast<std::int64_t>(runs.size()) ||
+        frame.module < Frame::kNone || frame.il.assembly < Frame::kNone) {
       throw std::out_of_range("frame");
     }
-  }
-  const std::uint64_t frames = stack.frames.size();
-  for (const Run& run : stack.runs) {
-    if (std::uint64_t{run.first_frame} + run.frame_count > frames) throw std::out_of_range("run");
+    const bool is_open = frame.kind == FrameKind::gap && run_of[i] != Frame::kNone;
+    if (is_open) frame.why = runs[static_cast<std::size_t>(run_of[i])].why;
   }
 }
 
@@ -170,14 +174,16 @@ void put_thread(protozero::pbf_writer& outer, protozero::pbf_tag_type field, con
   if (thread.copy_cut) out.add_bool(ThreadField::copy_cut, true);
   if (thread.moment != 0) out.add_uint32(ThreadField::moment, thread.moment);
   TargetNumbers targets;
-  for (const Frame& frame : thread.stack.frames) {
+  const std::vector<std::int32_t> run_of = thread.stack.run_of_frames();
+  for (std::size_t i = 0; i < run_of.size(); ++i) {
+    const StackFrame& frame = thread.stack.frames[i];
     bool is_new = false;
     const std::uint32_t target = targets.number(frame.target, is_new);
     if (is_new) out.add_string(ThreadField::target, frame.target);
     MessageBuilder<FrameField> inner(out, ThreadField::frame);
-    put(inner, frame, target);
+    put(inner, frame, run_of[i], target);
   }
-  for (const Run& run : thread.stack.runs) {
+  for (const Run& run : thread.stack.runs()) {
     MessageBuilder<RunField> inner(out, ThreadField::run);
     put(inner, run);
   }
@@ -187,6 +193,8 @@ Thread get_thread(protozero::data_view bytes) {
   pbf_message<ThreadField> in(bytes);
   Thread thread;
   ReceivedTargets targets;
+  std::vector<Run> runs;
+  std::vector<std::int32_t> run_of;
   while (in.next()) {
     switch (in.tag()) {
       case ThreadField::os_id: thread.os_id = in.get_uint32(); break;
@@ -203,13 +211,16 @@ Thread get_thread(protozero::data_view bytes) {
       case ThreadField::at_risk: thread.at_risk = get_flag(in); break;
       case ThreadField::copy_cut: thread.copy_cut = get_flag(in); break;
       case ThreadField::moment: thread.moment = in.get_uint32(); break;
-      case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message(), targets)); break;
+      case ThreadField::frame:
+        run_of.push_back(Frame::kNone);
+        thread.stack.frames.push_back(get_frame(in.get_message(), targets, run_of.back()));
+        break;
       case ThreadField::target: targets.add(in.get_string()); break;
-      case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
+      case ThreadField::run: runs.push_back(get_run(in.get_message())); break;
       default: in.skip();
     }
   }
-  check_indices(thread.stack);
+  set_reasons(thread.stack, runs, run_of);
   return thread;
 }
 

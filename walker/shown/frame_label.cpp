@@ -23,7 +23,7 @@ std::string stub_label(const FrameWords& words) {
   return words.target.empty() ? label : label + " " + words.target;
 }
 
-std::string label_with_name(const Recording& recording, const RecordedFrame& frame, std::string name) {
+std::string label_with_name(const Recording& recording, const Frame& frame, std::string name) {
   FrameWords words{.kind = frame.kind, .offset = frame.address, .name = std::move(name), .why = frame.why};
   words.target = shown_target(words.name, valid_utf8(frame.target));
   if (frame.module != Frame::kNone) {
@@ -59,11 +59,11 @@ std::string shown_target(std::string_view stub, std::string target) {
   return clr_stub(stub) == ClrStub::pinvoke ? target : managed_name(target);
 }
 
-std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
+std::string frame_label(const Recording& recording, const Frame& frame) {
   return label_with_name(recording, frame, shown_name(frame.kind, valid_utf8(frame.name)));
 }
 
-std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame) {
+std::string raw_frame_label(const Recording& recording, const Frame& frame) {
   return label_with_name(recording, frame, valid_utf8(frame.name));
 }
 

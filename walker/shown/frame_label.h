@@ -31,9 +31,9 @@ std::string shown_target(std::string_view stub, std::string target);
 
 // The label of a recorded frame. It is always UTF-8: bytes that were not UTF-8 in the target are replaced by U+FFFD.
 // The label of a guessed frame ends with kGuessedMark.
-std::string frame_label(const Recording& recording, const RecordedFrame& frame);
+std::string frame_label(const Recording& recording, const Frame& frame);
 // The same label, but with a managed function's name in the form of metadata.
-std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame);
+std::string raw_frame_label(const Recording& recording, const Frame& frame);
 
 inline constexpr std::string_view kGuessedMark = " [guessed]";
 
