@@ -12,7 +12,7 @@ namespace {
 
 // Records to the end. The received chunks are put together as in mixwalk.exe, but without names.
 Recording record(TargetSession& session, std::uint64_t ms) {
-  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
+  RecordingCollector collector([](Frame frame, const Module&) { return std::vector{std::move(frame)}; });
   if (auto failure = session.begin_record({})) throw std::runtime_error(failure->message);
   RecordedBytes bytes;
   bool stopping = false;

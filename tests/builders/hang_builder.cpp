@@ -81,10 +81,6 @@ HangBuilder& HangBuilder::thread(std::uint32_t os_id, const std::vector<std::str
     thread.stack.frames.push_back(std::move(made));
     if (text.starts_with("M ")) thread.clr_id = 0x1000 + os_id;
   }
-  thread.stack.runs = {{.position = RunPosition::whole,
-                        .end = RunEnd::root,
-                        .frame_count = static_cast<std::uint32_t>(frames.size())}};
-  for (Frame& made : thread.stack.frames) made.run = made.kind == FrameKind::managed ? Frame::kNone : 0;
   return *this;
 }
 

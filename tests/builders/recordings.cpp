@@ -28,7 +28,7 @@ std::string subject_of(SampleEvent event) {
   }
 }
 
-std::uint32_t add_frame(Recording& recording, const RecordedFrame& frame, std::uint32_t parent) {
+std::uint32_t add_frame(Recording& recording, const Frame& frame, std::uint32_t parent) {
   recording.frames.push_back(frame);
   recording.nodes.push_back({parent, static_cast<std::uint32_t>(recording.frames.size() - 1)});
   return static_cast<std::uint32_t>(recording.nodes.size() - 1);
@@ -36,7 +36,7 @@ std::uint32_t add_frame(Recording& recording, const RecordedFrame& frame, std::u
 
 // Adds a managed and a native function, each with another function inlined into it; in the native one, two levels.
 std::uint32_t inlined_stack(Recording& recording) {
-  RecordedFrame frame{.kind = FrameKind::managed, .trust = Trust::runtime,
+  Frame frame{.kind = FrameKind::managed, .trust = Trust::runtime,
                       .address_kind = AddressKind::return_address, .address = 0x6800'2040,
                       .function = 0x681c'1000, .name = "Orders.Program.Main()"};
   std::uint32_t node = add_frame(recording, frame, Recording::kNone);
@@ -44,7 +44,7 @@ std::uint32_t inlined_stack(Recording& recording) {
   frame.name = "Orders.Program.Parse(System.String)";
   node = add_frame(recording, frame, node);
   frame = {.kind = FrameKind::native, .trust = Trust::unwind_info, .address = 0x2'1800'2100,
-           .module = 1, .displacement = 0x100, .name = "price", .symbol = SymbolKind::dwarf,
+           .module = 1, .name = "price", .symbol = SymbolKind::dwarf, .displacement = 0x100,
            .file = "/src/orders/price.cpp", .line = 41};
   node = add_frame(recording, frame, node);
   frame.inline_depth = 1;
@@ -66,14 +66,14 @@ std::uint32_t plugin_stack(RecordingBuilder& builder, int which) {
   const auto index = static_cast<std::int32_t>(builder.add_module(module));
   Stack stack;
   // The address is the first byte behind the image, because a call that never returns ends the image.
-  stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
+  stack.frames.push_back({{.kind = FrameKind::native, .trust = Trust::unwind_info,
                           .address_kind = AddressKind::return_address,
                           .address = kPlugin + module.size, .module = index,
                           .name = "sub_fe0", .symbol = SymbolKind::function_table,
-                          .displacement = 0x20});
-  stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
+                          .displacement = 0x20}});
+  stack.frames.push_back({{.kind = FrameKind::native, .trust = Trust::unwind_info,
                           .address_kind = AddressKind::return_address, .address = kPlugin + 0x40,
-                          .module = index});
+                          .module = index}});
   return builder.add_stack(stack);
 }
 
@@ -155,7 +155,7 @@ Recording large_recording(const LargeRecording& size) {
   }
   const std::uint32_t frames = std::max(1u, size.nodes / 4);
   for (std::uint32_t i = 0; i < frames; ++i) {
-    RecordedFrame frame{.address_kind = AddressKind::return_address};
+    Frame frame{.address_kind = AddressKind::return_address};
     if (i % 2 == 0) {
       frame.module = static_cast<std::int32_t>(i % kModules);
       frame.address = recording.modules[i % kModules].base + 0x1000 + i;
@@ -204,8 +204,8 @@ Recording parked_recording(const ParkedRecording& size) {
     builder.add_thread(thread + 1, 0, fmt::format("parked {}", thread));
     Stack stack;
     for (std::uint32_t frame = 0; frame < size.frames; ++frame) {
-      stack.frames.push_back({.kind = FrameKind::managed, .address = 0x1000 + frame,
-                              .name = fmt::format("Orders.Client{}.Step{}()", thread, frame)});
+      stack.frames.push_back({{.kind = FrameKind::managed, .address = 0x1000 + frame,
+                              .name = fmt::format("Orders.Client{}.Step{}()", thread, frame)}});
     }
     stacks.push_back(builder.add_stack(stack));
   }

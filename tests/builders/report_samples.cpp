@@ -8,15 +8,17 @@
 namespace mixwalk {
 namespace {
 
-Frame managed_frame(std::string name, std::uint64_t address) {
-  return {.kind = FrameKind::managed, .trust = Trust::runtime, .address_kind = AddressKind::return_address,
-          .address = address, .stack_pointer = 0x10'0100, .function = 0x681c'0d20, .name = std::move(name)};
+StackFrame managed_frame(std::string name, std::uint64_t address) {
+  return {{.kind = FrameKind::managed, .trust = Trust::runtime, .address_kind = AddressKind::return_address,
+           .address = address, .function = 0x681c'0d20, .name = std::move(name)},
+          0x10'0100};
 }
 
-Frame native_frame(std::string name, std::uint64_t address, std::int32_t module, std::int32_t run) {
-  return {.kind = FrameKind::native, .trust = Trust::unwind_info, .address_kind = AddressKind::return_address,
-          .address = address, .stack_pointer = 0x10'0000, .module = module, .run = run, .name = std::move(name),
-          .symbol = SymbolKind::pdb, .displacement = 0x10};
+StackFrame native_frame(std::string name, std::uint64_t address, std::int32_t module) {
+  return {{.kind = FrameKind::native, .trust = Trust::unwind_info, .address_kind = AddressKind::return_address,
+           .address = address, .module = module, .name = std::move(name), .symbol = SymbolKind::pdb,
+           .displacement = 0x10},
+          0x10'0000};
 }
 
 }  // namespace
@@ -40,20 +42,18 @@ Snapshot hostile_snapshot() {
   snapshot.locks_missing.clear();
   // Two frames of the runtime follow each other, and are folded.
   snapshot.modules.push_back({0x3'0000'0000, 0x40'0000, 0, "C:\\dotnet\\coreclr.dll"});
-  for (Frame frame : {native_frame("", 0x3'0000'1000, 2, 2), native_frame("", 0x3'0000'2000, 2, 2)}) {
+  for (StackFrame frame : {native_frame("", 0x3'0000'1000, 2), native_frame("", 0x3'0000'2000, 2)}) {
     frame.symbol = SymbolKind::none;
     frame.displacement = 0;
-    std::vector<Frame>& frames = snapshot.threads[4].stack.frames;
+    std::vector<StackFrame>& frames = snapshot.threads[4].stack.frames;
     frames.insert(frames.end() - 1, frame);
-    snapshot.threads[4].stack.runs[2].frame_count += 1;
   }
   std::uint32_t id = 0x300;
   for (const std::string& name : hostile_names()) {
     Thread thread{.os_id = id++, .clr_id = 1, .name = name};
-    thread.stack.frames = {managed_frame(name, 0x6900'0000 + id), native_frame(name, 0x2'1800'2000 + id, 1, 0)};
+    thread.stack.frames = {managed_frame(name, 0x6900'0000 + id), native_frame(name, 0x2'1800'2000 + id, 1)};
     thread.stack.frames[0].file = "C:\\src\\" + name;
     thread.stack.frames[0].line = 7;
-    thread.stack.runs = {{RunPosition::root, RunEnd::root, OpenReason::none, 1, 1}};
     snapshot.threads.push_back(thread);
     snapshot.locks.push_back({.address = 0x2000 + id, .type = name, .owner = thread.os_id, .held = true});
   }
@@ -135,7 +135,7 @@ std::array<Recording, 2> compared_recordings() {
     builder.add_module({0x1'7000'0000 + moved, 0x20'0000, 1, "C:\\Windows\\System32\\ntdll.dll"});
     builder.add_module({0x2'1800'0000 + moved, 0x20'0000, 2, "C:\\orders\\e_sqlite3.dll"});
     const std::uint32_t worker = builder.add_thread(0x200, 1, "worker"), idle = builder.add_thread(0x204, 2, "idle");
-    const auto add = [&](const std::vector<Frame>& frames, std::uint32_t thread, unsigned samples) {
+    const auto add = [&](const std::vector<StackFrame>& frames, std::uint32_t thread, unsigned samples) {
       Stack stack;
       stack.frames = frames;
       const std::uint32_t leaf = builder.add_stack(stack);
@@ -146,16 +146,17 @@ std::array<Recording, 2> compared_recordings() {
     };
     std::uint64_t address = 0x6800'0000 + moved;
     for (const Work& work : works) {
-      std::vector<Frame> frames;
-      if (!work.native.empty()) frames.push_back(native_frame(work.native, 0x2'1800'1000 + moved + address % 4096, 1, 0));
+      std::vector<StackFrame> frames;
+      if (!work.native.empty()) frames.push_back(native_frame(work.native, 0x2'1800'1000 + moved + address % 4096, 1));
       frames.push_back(managed_frame(work.method, address += 0x100));
       frames.push_back(managed_frame("Orders.Service.Handle(System.String)", 0x6900'0000 + moved));
       frames.push_back(managed_frame("Orders.Program.Main()", 0x6900'1000 + moved));
-      frames.push_back(native_frame("RtlUserThreadStart", 0x1'7000'2088 + moved, 0, 0));
+      frames.push_back(native_frame("RtlUserThreadStart", 0x1'7000'2088 + moved, 0));
       add(frames, worker, work.samples[side]);
     }
-    add({native_frame("NtWaitForSingleObject", 0x1'7000'1014 + moved, 0, 0),
-         managed_frame("Orders.Timer.Run()", 0x6900'2000 + moved), native_frame("RtlUserThreadStart", 0x1'7000'2088 + moved, 0, 0)},
+    add({native_frame("NtWaitForSingleObject", 0x1'7000'1014 + moved, 0),
+         managed_frame("Orders.Timer.Run()", 0x6900'2000 + moved),
+         native_frame("RtlUserThreadStart", 0x1'7000'2088 + moved, 0)},
         idle, side == 0 ? 150 : 85);
     recordings[side] = std::move(recording);
   }
@@ -172,8 +173,8 @@ Snapshot many_threads_snapshot(std::size_t threads, unsigned moment) {
     const std::size_t shape = (i % 3 == 0 ? i / 30 : i) + moved;
     const std::size_t depth = 20 + shape % 41;
     Stack& stack = thread.stack;
-    stack.frames.push_back(native_frame("NtWaitForSingleObject", 0x1'7000'1014, 0, 0));
-    stack.frames.push_back(native_frame("wait_for_reply", 0x2'1800'1006 + 16 * (shape % 200), 1, 0));
+    stack.frames.push_back(native_frame("NtWaitForSingleObject", 0x1'7000'1014, 0));
+    stack.frames.push_back(native_frame("wait_for_reply", 0x2'1800'1006 + 16 * (shape % 200), 1));
     for (std::size_t j = depth; j-- > 0;) {
       const std::size_t function = j < 6 ? j : (shape % 20) * 15 + j % 15;
       // The same function is called from many places.
@@ -181,9 +182,7 @@ Snapshot many_threads_snapshot(std::size_t threads, unsigned moment) {
                                                        function % 30, function),
                                            0x6800'0000 + 0x100 * function + (j > depth - 4 ? shape % 50 : 0)));
     }
-    stack.frames.push_back(native_frame("RtlUserThreadStart", 0x1'7000'2088, 0, 1));
-    stack.runs = {{RunPosition::leaf, RunEnd::closed, OpenReason::none, 0, 2},
-                  {RunPosition::root, RunEnd::root, OpenReason::none, static_cast<std::uint32_t>(depth + 2), 1}};
+    stack.frames.push_back(native_frame("RtlUserThreadStart", 0x1'7000'2088, 0));
     snapshot.threads.push_back(std::move(thread));
   }
   for (std::uint32_t i = 0; i + 1 < threads && i < 50; ++i) {

@@ -5,19 +5,18 @@ namespace {
 
 constexpr std::uint64_t kNtdll = 0x1'7000'0000, kOrders = 0x2'1800'0000;
 
-Frame native(std::uint64_t address, std::int32_t module, std::int32_t run, std::string name,
-             std::uint64_t displacement, Trust trust = Trust::unwind_info) {
-  return {.kind = FrameKind::native, .trust = trust,
-          .address_kind = AddressKind::return_address, .address = address,
-          .stack_pointer = 0x10'0000, .module = module, .run = run, .name = name,
-          .symbol = name.empty() ? SymbolKind::none : SymbolKind::exported,
-          .displacement = displacement};
+StackFrame native(std::uint64_t address, std::int32_t module, std::string name, std::uint64_t displacement,
+                  Trust trust = Trust::unwind_info) {
+  return {{.kind = FrameKind::native, .trust = trust, .address_kind = AddressKind::return_address,
+           .address = address, .module = module, .name = name,
+           .symbol = name.empty() ? SymbolKind::none : SymbolKind::exported, .displacement = displacement},
+          0x10'0000};
 }
 
-Frame managed(std::string name) {
-  return {.kind = FrameKind::managed, .trust = Trust::runtime,
-          .address_kind = AddressKind::return_address, .address = 0x6800'1000,
-          .stack_pointer = 0x10'0100, .function = 0x681c'0d20, .name = std::move(name)};
+StackFrame managed(std::string name) {
+  return {{.kind = FrameKind::managed, .trust = Trust::runtime, .address_kind = AddressKind::return_address,
+           .address = 0x6800'1000, .function = 0x681c'0d20, .name = std::move(name)},
+          0x10'0100};
 }
 
 Thread whole_thread() {
@@ -26,28 +25,25 @@ Thread whole_thread() {
   thread.stopping_ns = 2'000;
   Stack& stack = thread.stack;
   stack.engine = Engine::snapshot;
-  stack.frames.push_back(native(kNtdll + 0x1014, 0, 0, "NtWaitForSingleObject", 0x14,
+  stack.frames.push_back(native(kNtdll + 0x1014, 0, "NtWaitForSingleObject", 0x14,
                                 Trust::context));
   stack.frames.back().address_kind = AddressKind::instruction_pointer;
-  stack.frames.push_back(native(kOrders + 0x102c, 1, 0, "", 0));
-  stack.frames.push_back({.kind = FrameKind::stub, .trust = Trust::dynamic,
-                          .address_kind = AddressKind::return_address, .address = 0x6800'0040,
-                          .stack_pointer = 0x10'0080, .function = 0x681c'0000, .run = 0,
-                          .name = "IL_STUB_PInvoke", .target = "orders!wait_for_reply"});
+  stack.frames.push_back(native(kOrders + 0x102c, 1, "", 0));
+  stack.frames.push_back({{.kind = FrameKind::stub, .trust = Trust::dynamic,
+                           .address_kind = AddressKind::return_address, .address = 0x6800'0040,
+                           .function = 0x681c'0000, .name = "IL_STUB_PInvoke", .target = "orders!wait_for_reply"},
+                          0x10'0080});
   stack.frames.push_back(managed("Orders.Client.Fetch<System.__Canon>(System.String)"));
   stack.frames.back().il = {0, 0x0600'0007, 0x1c};
   stack.frames.back().file = "/src/orders/Client.cs";
   stack.frames.back().line = 42;
   stack.frames.back().line_approximate = true;
-  stack.frames.push_back(native(kOrders + 0x1006, 1, 1, "submit_order", 6));
+  stack.frames.push_back(native(kOrders + 0x1006, 1, "submit_order", 6));
   stack.frames.back().symbol = SymbolKind::pdb;
   stack.frames.back().file = "D:\\build\\orders\\submit.cpp";
   stack.frames.back().line = 118;
   stack.frames.push_back(managed("Orders.Program.Main()"));
-  stack.frames.push_back(native(kNtdll + 0x2088, 0, 2, "RtlUserThreadStart", 0x88));
-  stack.runs = {{RunPosition::leaf, RunEnd::closed, OpenReason::none, 0, 3},
-                {RunPosition::middle, RunEnd::closed, OpenReason::none, 4, 1},
-                {RunPosition::root, RunEnd::root, OpenReason::none, 6, 1}};
+  stack.frames.push_back(native(kNtdll + 0x2088, 0, "RtlUserThreadStart", 0x88));
   return thread;
 }
 
@@ -56,14 +52,11 @@ Thread partial_thread() {
   Stack& stack = thread.stack;
   stack.engine = Engine::copy;
   stack.refusal = 0x8013'1360;
-  stack.frames.push_back({.kind = FrameKind::stub, .trust = Trust::context, .address = 0x6800'0000,
-                          .stack_pointer = 0x10'0000, .run = 0});
-  stack.frames.push_back({.kind = FrameKind::gap, .run = 0});
+  stack.frames.push_back({{.kind = FrameKind::stub, .trust = Trust::context, .address = 0x6800'0000}, 0x10'0000});
+  stack.frames.push_back({{.kind = FrameKind::gap, .why = OpenReason::no_unwind}});
   stack.frames.push_back(managed("Evil.\x1b[31mName\n\x7f\xff(System.Int32)"));
-  stack.frames.push_back(native(0x1234, Frame::kNone, 1, "", 0, Trust::leaf));
-  stack.frames.push_back({.kind = FrameKind::gap, .run = 1});
-  stack.runs = {{RunPosition::leaf, RunEnd::open, OpenReason::no_unwind, 0, 2},
-                {RunPosition::root, RunEnd::open, OpenReason::stack_cut, 3, 2}};
+  stack.frames.push_back(native(0x1234, Frame::kNone, "", 0, Trust::leaf));
+  stack.frames.push_back({{.kind = FrameKind::gap, .why = OpenReason::stack_cut}});
   return thread;
 }
 
@@ -73,11 +66,10 @@ Thread native_thread() {
   thread.frozen_ns = 90'000;
   Stack& stack = thread.stack;
   stack.refusal = 0x8000'4005;
-  stack.frames.push_back(native(kNtdll + 0x1014, 0, 0, "NtWaitForSingleObject", 0x14,
+  stack.frames.push_back(native(kNtdll + 0x1014, 0, "NtWaitForSingleObject", 0x14,
                                 Trust::context));
   stack.frames.back().address_kind = AddressKind::instruction_pointer;
-  stack.frames.push_back(native(kNtdll + 0x2000, 0, 0, "RtlUserThreadStart", 0));
-  stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 2}};
+  stack.frames.push_back(native(kNtdll + 0x2000, 0, "RtlUserThreadStart", 0));
   return thread;
 }
 
@@ -126,7 +118,7 @@ Snapshot representative_snapshot() {
 
 Snapshot checked_snapshot() {
   Snapshot snapshot = representative_snapshot();
-  std::vector<Frame>& whole = snapshot.threads[0].stack.frames;
+  std::vector<StackFrame>& whole = snapshot.threads[0].stack.frames;
   whole[1].call = CallCheck::no_call;
   whole[4].call = CallCheck::possible;
   whole[6].call = CallCheck::verified;

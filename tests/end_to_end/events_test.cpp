@@ -402,7 +402,7 @@ TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   TargetSession session = attach_to(events.id());
   ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception,
                                      .type = "Events.OrderException"}));
-  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
+  RecordingCollector collector([](Frame frame, const Module&) { return std::vector{std::move(frame)}; });
   RecordedBytes bytes;
   // The first bytes come once the callbacks are active.
   auto first = session.next(30'000, bytes);

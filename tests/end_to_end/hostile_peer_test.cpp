@@ -194,7 +194,7 @@ TEST(HostileTarget, TalksNonsense) {
   Garbage garbage(4713);
   const Message hello = Hello{kProtocolVersion, {7, "C:\\x.exe", "x"}, {".NET", 10, 0, 0, 0}};
   Thread thread{.os_id = 7};
-  thread.stack.frames.push_back({.module = 1'000'000});
+  thread.stack.frames.push_back(Frame{.module = 1'000'000});
   // The talks are a wrong version, a message in the wrong order, and a thread whose module was not sent before.
   const std::vector<std::string> talks = {
       encode(Hello{kProtocolVersion + 1, {}, {}}), encode(DumpDone{}),

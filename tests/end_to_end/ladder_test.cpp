@@ -214,13 +214,13 @@ void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
   ASSERT_EQ(snapshot.frames.size(), copy.frames.size());
   for (std::size_t i = 0; i < copy.frames.size(); ++i) {
     EXPECT_EQ(base_of(by_snapshot, snapshot.frames[i]), base_of(by_copy, copy.frames[i]));
-    Frame frame = snapshot.frames[i];
+    StackFrame frame = snapshot.frames[i];
     frame.trust = copy.frames[i].trust;
     frame.module = copy.frames[i].module;
     EXPECT_TRUE(frame == copy.frames[i]) << "frame " << i << " (" << frame.name << " against "
                                          << copy.frames[i].name << ")";
   }
-  EXPECT_EQ(snapshot.runs, copy.runs);
+  EXPECT_EQ(snapshot.runs(), copy.runs());
 }
 
 struct Tally {
@@ -276,7 +276,7 @@ void climb(const std::vector<std::string>& options, int chains) {
     tally.snapshot_engine += thread.stack.engine == Engine::snapshot;
     tally.not_asked += automatic.at_risk;
     tally.frames += thread.stack.frames.size();
-    tally.runs += thread.stack.runs.size();
+    tally.runs += thread.stack.runs().size();
     if (i + 1 == chains) {
       EXPECT_EQ(session->leave(), "");
     }

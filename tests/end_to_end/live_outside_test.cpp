@@ -49,8 +49,8 @@ Frames from_outside(const Thread& thread) {
 }
 
 bool reaches_its_root(const Thread& thread) {
-  if (thread.stack.runs.empty()) return false;
-  for (const Run& run : thread.stack.runs) {
+  if (thread.stack.runs().empty()) return false;
+  for (const Run& run : thread.stack.runs()) {
     if (run.end == RunEnd::open) return false;
   }
   return true;

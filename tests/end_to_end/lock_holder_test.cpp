@@ -180,7 +180,7 @@ bool has_managed_frame(const Thread& thread) {
 // once in 1,000 freezes of a thread that makes system calls all the time; Windows has no such code. mixwalk does not
 // guess there: the caller is either the caller of a stub, or is not shown.
 bool is_in_wines_dispatcher(const Thread& thread) {
-  const std::vector<Frame>& frames = thread.stack.frames;
+  const std::vector<StackFrame>& frames = thread.stack.frames;
   if (frames.size() < 2 || frames.size() > 3) return false;
   const bool called_by_stub = frames.size() == 2 || frames[1].name.starts_with("Nt");
   return frames.front().kind == FrameKind::native && frames.front().module == Frame::kNone &&

@@ -197,7 +197,7 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     const Recording recording = read_whole(file);
     asked = std::ranges::count_if(recording.samples, [&](const Recording::Sample& sample) {
       return std::ranges::any_of(stack_frames(recording, sample.stack), [&](std::uint32_t index) {
-        const RecordedFrame& frame = recording.frames[index];
+        const Frame& frame = recording.frames[index];
         return frame.name == "LostFrames.Program.Wait()" && frame.trust == Trust::runtime;
       });
     });

@@ -88,7 +88,7 @@ class Passing : public ::testing::Test {
       std::string image;
       std::string name;
       for (const std::uint32_t index : frames) {
-        const RecordedFrame& frame = recording_.frames[index];
+        const Frame& frame = recording_.frames[index];
         if (frame.module != Frame::kNone) {
           const std::string& path = recording_.modules[static_cast<std::size_t>(frame.module)].path;
           const auto at = path.find("turn_");

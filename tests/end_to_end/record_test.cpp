@@ -106,7 +106,7 @@ TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
       {"Hang.Program.Deadlock(System.Object, System.Object)", "lock (other)"},
       {"Hang.Program+<>c__DisplayClass13_0.<Start>b__0()", "action()"}};
   std::set<std::string> met;
-  for (const RecordedFrame& frame : recording.frames) {
+  for (const Frame& frame : recording.frames) {
     if (frame.kind != FrameKind::managed || !frame.name.starts_with("Hang.")) continue;
     EXPECT_TRUE(frame.file.ends_with("Program.cs")) << frame.name << ": " << frame.file;
     EXPECT_NE(frame.line, 0u) << frame.name;
@@ -188,7 +188,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));
-  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
+  RecordingCollector collector([](Frame frame, const Module&) { return std::vector{std::move(frame)}; });
   RecordedBytes bytes;
   const auto read_until = [&](ULONGLONG end, bool to_the_end) {
     while (to_the_end || GetTickCount64() < end) {
@@ -233,7 +233,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   ASSERT_NE(page.get(), nullptr);
   TargetSession session = attach_to(torture.id(), "mixwalk_trapped.dll");
   ASSERT_FALSE(session.begin_record({.period_ns = 10'000'000}));
-  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
+  RecordingCollector collector([](Frame frame, const Module&) { return std::vector{std::move(frame)}; });
   std::vector<std::int64_t> heap;  // once a second, after the first fifth of the time
   RecordedBytes bytes;
   std::size_t samples = 0, files = 0;

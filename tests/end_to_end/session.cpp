@@ -63,11 +63,12 @@ std::string to_text(const Snapshot& snapshot, const Thread& thread) {
 }
 
 bool all_runs_closed(const Stack& stack) {
-  for (const Run& run : stack.runs) {
-    const bool last = &run == &stack.runs.back();
+  const std::vector<Run> runs = stack.runs();
+  for (const Run& run : runs) {
+    const bool last = &run == &runs.back();
     if (run.end != (last ? RunEnd::root : RunEnd::closed)) return false;
   }
-  return !stack.runs.empty() && stack.whole();
+  return !runs.empty() && stack.whole();
 }
 
 }  // namespace mixwalk

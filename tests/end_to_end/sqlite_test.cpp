@@ -17,7 +17,7 @@ struct SqliteRun {
 // Returns the native runs that consist of e_sqlite3.dll's frames, apart from stubs.
 std::vector<SqliteRun> sqlite_runs(const Snapshot& snapshot, const Stack& stack) {
   std::vector<SqliteRun> runs;
-  for (const Run& run : stack.runs) {
+  for (const Run& run : stack.runs()) {
     SqliteRun found;
     for (std::uint32_t i = 0; i < run.frame_count; ++i) {
       const Frame& frame = stack.frames[run.first_frame + i];

@@ -49,7 +49,7 @@ std::vector<std::string> own_frames(const Recording& recording) {
   for (const Recording::Sample& sample : recording.samples) {
     if (recording.threads[sample.thread].name != "Orders worker Ada") continue;
     for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-      const RecordedFrame& frame = recording.frames[index];
+      const Frame& frame = recording.frames[index];
       const bool is_native =
           frame.module != Frame::kNone &&
           module_name(recording.modules[static_cast<std::size_t>(frame.module)]) == "orders.dll";

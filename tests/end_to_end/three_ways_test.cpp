@@ -35,7 +35,7 @@ using Threads = std::map<std::uint32_t, Frames>;
 
 Frames frames_of(const Snapshot& snapshot, const Thread& thread) {
   Frames frames;
-  for (const Frame& frame : thread.stack.frames) {
+  for (const StackFrame& frame : thread.stack.frames) {
     if (frame.inline_depth != 0) continue;
     std::ostringstream text;
     text << enum_name(frame.kind) << std::hex << ' ' << frame.address << ' ' << frame.stack_pointer;
@@ -82,7 +82,7 @@ struct Tally {
 
 void count_runs(const Snapshot& snapshot, Tally& tally) {
   for (const Thread& thread : snapshot.threads) {
-    for (const Run& run : thread.stack.runs) {
+    for (const Run& run : thread.stack.runs()) {
       ++(run.end == RunEnd::open ? tally.open : tally.closed);
       if (run.end == RunEnd::open) std::printf("open:\n%s", to_text(snapshot, thread).c_str());
     }

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(snapshot.threads.size() == dump.threads().size());
   for (const Thread& thread : snapshot.threads) {
     std::uint64_t rsp = 0;
-    for (const Frame& frame : thread.stack.frames) {
+    for (const StackFrame& frame : thread.stack.frames) {
       if (frame.kind == FrameKind::gap) continue;
       require(frame.module < static_cast<std::int64_t>(snapshot.modules.size()));
       // A frame to which a trap's CONTEXT led may be anywhere; every other frame is higher on the stack than the one

@@ -32,10 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const mixwalk::Stack& stack = thread.stack;
     for (const mixwalk::Frame& frame : stack.frames) {
       check(frame.module >= mixwalk::Frame::kNone && frame.module < 2);
-      check(frame.run == mixwalk::Frame::kNone ||
-            static_cast<std::size_t>(frame.run) < stack.runs.size());
     }
-    for (const mixwalk::Run& run : stack.runs) {
+    for (const mixwalk::Run& run : stack.runs()) {
       check(std::uint64_t{run.first_frame} + run.frame_count <= stack.frames.size());
     }
   }

@@ -20,7 +20,7 @@ void check(bool holds) {
 }
 
 void check_indices(const Recording& recording) {
-  for (const mixwalk::RecordedFrame& frame : recording.frames) {
+  for (const mixwalk::Frame& frame : recording.frames) {
     check(frame.module >= mixwalk::Frame::kNone &&
           std::cmp_less(frame.module, recording.modules.size()));
   }

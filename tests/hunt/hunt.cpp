@@ -43,7 +43,7 @@ std::vector<std::string> with_ids(const std::vector<std::string>& command,
 std::string text_of(const Recording& recording, const Recording::Sample& sample) {
   std::string text = recording.threads[sample.thread].name + "\n";
   for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-    const RecordedFrame& frame = recording.frames[index];
+    const Frame& frame = recording.frames[index];
     char address[32];
     std::snprintf(address, sizeof address, "%#llx", frame.address);
     text += "  " + std::string(enum_name(frame.kind)) + " " + std::string(enum_name(frame.trust)) + " " + address +
@@ -95,7 +95,7 @@ bool counts_as_whole(const Recording& recording, const Recording::Sample& sample
 std::string impossible(const Recording& recording, const Recording::Sample& sample,
                        const Situation& situation) {
   for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-    const RecordedFrame& frame = recording.frames[index];
+    const Frame& frame = recording.frames[index];
     if (frame.kind != FrameKind::gap && frame.address < kLowestCode) return "no address of code";
   }
   if (!counts_as_whole(recording, sample, situation)) return {};
@@ -130,7 +130,7 @@ void look_at(const Recording& recording, const Situation& situation, Seen& seen)
     seen.whole += whole;
     if (!whole) {
       for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-        const RecordedFrame& frame = recording.frames[index];
+        const Frame& frame = recording.frames[index];
         if (frame.kind == FrameKind::gap) ++seen.gaps[std::string(enum_name(frame.why))];
       }
       if (seen.examples.size() < kExamples) seen.examples.push_back(text_of(recording, sample));

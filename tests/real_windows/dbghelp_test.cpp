@@ -117,9 +117,9 @@ class SystemDbgHelp {
 };
 
 // The thread's native frames above the first frame that the runtime knows.
-std::vector<Frame> leaf_frames(const Thread& thread) {
-  std::vector<Frame> frames;
-  for (const Frame& frame : thread.stack.frames) {
+std::vector<StackFrame> leaf_frames(const Thread& thread) {
+  std::vector<StackFrame> frames;
+  for (const StackFrame& frame : thread.stack.frames) {
     if (frame.kind != FrameKind::native) break;
     if (frame.inline_depth == 0) frames.push_back(frame);
   }
@@ -147,10 +147,10 @@ TEST(SystemDbgHelp, HasTheSameNativeFramesAndNames) {
   for (const char* name : kParked) {
     SCOPED_TRACE(name);
     const Thread& thread = thread_named(snapshot, name);
-    const std::vector<Frame> ours = leaf_frames(thread);
+    const std::vector<StackFrame> ours = leaf_frames(thread);
     ASSERT_GE(ours.size(), 2u) << to_text(snapshot, thread);
     std::vector<NativeFrame> expected;
-    for (const Frame& frame : ours) expected.push_back({frame.address, frame.stack_pointer});
+    for (const StackFrame& frame : ours) expected.push_back({frame.address, frame.stack_pointer});
     // For the thread without managed frames, the end of the stack must also be the same.
     const bool to_its_end = name == std::string(kNativeOnly);
     EXPECT_EQ(dbghelp.walk(thread.os_id, expected.size() + (to_its_end ? 8 : 0)), expected)

@@ -154,7 +154,7 @@ Json facts(const Recording& recording) {
   for (const Recording::Sample& sample : recording.samples) {
     Json frames = Json::array();
     for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-      const RecordedFrame& frame = recording.frames[index];
+      const Frame& frame = recording.frames[index];
       frames.push_back({{"label", frame_label(recording, frame)},
                         {"name", frame.name},
                         {"kind", enum_name(frame.kind)},

@@ -31,7 +31,7 @@ constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxShownRefused = 20;
 
-bool is_named(const RecordedFrame& frame) noexcept {
+bool is_named(const Frame& frame) noexcept {
   return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
 }
 
@@ -119,9 +119,9 @@ class Symbolising {
   explicit Symbolising(const SymboliseCommand& command)
       : command_(command),
         symbols_(command.symbol_path),
-        collector_([this](RecordedFrame frame,
+        collector_([this](Frame frame,
                           const Module& module) { return name(std::move(frame), module); },
-                   [this](RecordedFrame& frame, const Assembly& assembly) {
+                   [this](Frame& frame, const Assembly& assembly) {
                      add_missing_line(frame, assembly);
                    },
                    {[this](Module& module) { identify(module, symbols_.identities()); },
@@ -130,8 +130,8 @@ class Symbolising {
   ExitCode run();
 
  private:
-  std::vector<RecordedFrame> name(RecordedFrame frame, const Module& module);
-  void add_missing_line(RecordedFrame& frame, const Assembly& assembly);
+  std::vector<Frame> name(Frame frame, const Module& module);
+  void add_missing_line(Frame& frame, const Assembly& assembly);
   // Takes the record that was read last.
   std::optional<Failure> take(const RecordFile& in, layout::File kind, RecordingWriter& writer);
   std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
@@ -154,11 +154,11 @@ class Symbolising {
   std::set<std::string> unidentified_;  // images about which this machine knows nothing
 };
 
-std::vector<RecordedFrame> Symbolising::name(RecordedFrame frame, const Module& module) {
+std::vector<Frame> Symbolising::name(Frame frame, const Module& module) {
   if (frame.inline_depth != 0) return {std::move(frame)};
   ++native_.all;
   native_.before += is_named(frame);
-  std::vector<RecordedFrame> frames =
+  std::vector<Frame> frames =
       symbolised_further(std::move(frame), module, symbols_.symboliser());
   native_.after += is_named(frames.back());
   inlined_ += frames.size() - 1;
@@ -169,7 +169,7 @@ std::vector<RecordedFrame> Symbolising::name(RecordedFrame frame, const Module& 
   return frames;
 }
 
-void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembly) {
+void Symbolising::add_missing_line(Frame& frame, const Assembly& assembly) {
   if (frame.inline_depth != 0) return;
   ++managed_.all;
   managed_.before += frame.line != 0;

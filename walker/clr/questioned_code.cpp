@@ -18,7 +18,7 @@ ManagedCode::Function QuestionedCode::at(std::uint64_t ip) noexcept {
 
 namespace {
 
-// The word in Frame::callee may be anything. It counts only if it is a method to which such a stub can lead.
+// The word in StackFrame::callee may be anything. It counts only if it is a method to which such a stub can lead.
 std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr) {
   if (stub != ClrStub::pinvoke && stub != ClrStub::com_out) return {};
   const ClrMethod method = clr.method(callee);
@@ -28,7 +28,7 @@ std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr
 
 // To be called when the frames above the stub have their names.
 void add_target(Stack& stack, std::size_t place, ClrQuestions& clr) {
-  Frame& frame = stack.frames[place];
+  StackFrame& frame = stack.frames[place];
   const ClrStub stub = clr_stub(frame.name);
   if ((stub == ClrStub::reverse_pinvoke || stub == ClrStub::com_in) && place != 0) {
     const Frame& called = stack.frames[place - 1];
@@ -62,7 +62,7 @@ void name_unknown_code(Frame& frame, ClrQuestions& clr) {
 void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
   std::vector<std::uint64_t> methods;
   for (const Thread& thread : snapshot.threads) {
-    for (const Frame& frame : thread.stack.frames) {
+    for (const StackFrame& frame : thread.stack.frames) {
       if (!frame.name.empty()) continue;  // named before the target was asked anew
       if (frame.function != 0) methods.push_back(frame.function);
       if (frame.callee != 0) methods.push_back(frame.callee);
@@ -70,7 +70,7 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
   }
   clr.expect_methods(methods);
   for (Thread& thread : snapshot.threads) {
-    std::vector<Frame>& frames = thread.stack.frames;
+    std::vector<StackFrame>& frames = thread.stack.frames;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (!frames[i].name.empty()) continue;
       name_unknown_code(frames[i], clr);

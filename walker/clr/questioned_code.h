@@ -19,8 +19,8 @@ class QuestionedCode final : public ManagedCode {
 };
 
 // Gives frames of functions the function's name, and stubs their target (Frame::target). The target follows from
-// Frame::callee or from the managed frame that the stub called. A method that the library cannot name gets no name.
-// Native frames in code that the runtime has made for itself become stubs, named by the code's kind.
+// StackFrame::callee or from the managed frame that the stub called. A method that the library cannot name gets no
+// name. Native frames in code that the runtime has made for itself become stubs, named by the code's kind.
 void name_functions(Snapshot& snapshot, ClrQuestions& clr);
 
 // Gives managed frames their places in IL (Frame::il), and the snapshot its assemblies. Frames whose code belongs to

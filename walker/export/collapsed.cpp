@@ -27,7 +27,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string_view mark(const RecordedFrame* frame) {
+std::string_view mark(const Frame* frame) {
   if (frame == nullptr) return "";
   if (frame->inline_depth != 0) return "_[i]";
   return frame->kind == FrameKind::managed ? "_[j]" : "";

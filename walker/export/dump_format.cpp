@@ -14,7 +14,7 @@ std::uint64_t snapshot_bytes(const Recording& recording) {
   stacks.reserve(recording.nodes.size());
   for (const Recording::Node& node : recording.nodes) {
     const std::uint64_t callers = node.parent == Recording::kNone ? 0 : stacks[node.parent];
-    stacks.push_back(callers + sizeof(Frame) + recording.frames[node.frame].name.size() +
+    stacks.push_back(callers + sizeof(StackFrame) + recording.frames[node.frame].name.size() +
                      recording.frames[node.frame].file.size());
   }
   std::uint64_t bytes = 0;

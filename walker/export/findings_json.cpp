@@ -123,7 +123,7 @@ class Writer {
     const Stack& stack = snapshot.threads[last.thread].stack;
     json_.objects("frames", stack.frames, [&](const Frame& frame) {
       json_.field("kind", enum_name(frame.kind));
-      json_.field("label", frame_label(snapshot, stack, frame));
+      json_.field("label", frame_label(snapshot, frame));
       if (!frame.file.empty()) json_.field("file", frame.file);
       if (frame.line != 0) json_.field("line", frame.line);
     });

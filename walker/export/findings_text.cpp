@@ -133,7 +133,7 @@ class Writer {
   std::string label(std::uint32_t dump, std::uint32_t thread, std::size_t at) const {
     const Stack& stack = dumps_[dump].threads[thread].stack;
     const Frame& frame = stack.frames[at];
-    return line_label(dumps_[dump], stack, frame, kLimits) + line_place(frame, kLimits);
+    return line_label(dumps_[dump], frame, kLimits) + line_place(frame, kLimits);
   }
 
   std::string frame_line(std::uint32_t dump, std::uint32_t thread, std::size_t at, std::string_view indent) const {
@@ -152,7 +152,7 @@ class Writer {
 
   std::string place(std::uint32_t dump, std::uint32_t thread, std::uint32_t first, std::size_t count,
                     std::string_view indent) const {
-    const std::vector<Frame>& frames = dumps_[dump].threads[thread].stack.frames;
+    const std::vector<StackFrame>& frames = dumps_[dump].threads[thread].stack.frames;
     std::string text;
     for (const std::uint32_t i : significant_frames(names_[dump], frames, first, count)) {
       text += frame_line(dump, thread, i, indent);

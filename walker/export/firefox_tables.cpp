@@ -16,7 +16,7 @@ namespace {
 // the frame names.
 constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
 
-bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }
+bool is_in_image(const Frame& frame) { return frame.module != Frame::kNone; }
 
 }  // namespace
 
@@ -28,7 +28,7 @@ FirefoxTables::FirefoxTables(const Recording& recording, const RecordedStacks& s
 FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   FrameRow row{.function = function(frame)};
   if (frame.frame == nullptr) return row;
-  const RecordedFrame& recorded = *frame.frame;
+  const Frame& recorded = *frame.frame;
   row.inline_depth = recorded.inline_depth;
   row.line = recorded.line;
   // An address belongs to the image of the frame's function. ReadyToRun code gets no address here, because when the
@@ -69,7 +69,7 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
   return at->second;
 }
 
-std::optional<std::uint32_t> FirefoxTables::native_symbol(const RecordedFrame& frame) {
+std::optional<std::uint32_t> FirefoxTables::native_symbol(const Frame& frame) {
   if (!is_in_image(frame) || frame.name.empty() || frame.inline_depth != 0) return std::nullopt;
   const std::uint64_t rva = frame.address - module_of(frame).base - frame.displacement;
   if (rva > kLastRva) return std::nullopt;
@@ -94,7 +94,7 @@ std::int32_t FirefoxTables::resource(std::int32_t module) {
   return at->second;
 }
 
-const Module& FirefoxTables::module_of(const RecordedFrame& frame) const {
+const Module& FirefoxTables::module_of(const Frame& frame) const {
   return recording_.modules[static_cast<std::size_t>(frame.module)];
 }
 

@@ -63,9 +63,9 @@ class FirefoxTables {
   FrameRow row(const RecordedStacks::Frame& frame);
   std::uint32_t function(const RecordedStacks::Frame& frame);
   std::int32_t source(const std::string& file);
-  std::optional<std::uint32_t> native_symbol(const RecordedFrame& frame);
+  std::optional<std::uint32_t> native_symbol(const Frame& frame);
   std::int32_t resource(std::int32_t module);
-  const Module& module_of(const RecordedFrame& frame) const;
+  const Module& module_of(const Frame& frame) const;
 
   const Recording& recording_;
   const std::vector<bool> is_runtime_;  // by module

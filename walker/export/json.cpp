@@ -39,9 +39,9 @@ Json module_json(const Module& module) {
   return json;
 }
 
-Json frame_json(const Snapshot& snapshot, const Frame& frame) {
+Json frame_json(const Snapshot& snapshot, const StackFrame& frame, std::int32_t run) {
   Json json = {{"kind", enum_name(frame.kind)}};
-  json["run"] = index_or_null(frame.run);
+  json["run"] = index_or_null(run);
   if (frame.kind == FrameKind::gap) return json;
   json["trust"] = enum_name(frame.trust);
   json["address"] = hex(frame.address);
@@ -82,15 +82,6 @@ Json run_json(const Run& run, std::size_t guessed_frames) {
   return json;
 }
 
-// For each run, the number of guessed frames.
-std::vector<std::size_t> guessed_frames(const Stack& stack) {
-  std::vector<std::size_t> guessed(stack.runs.size());
-  for (const Frame& frame : stack.frames) {
-    if (frame.run != Frame::kNone && is_guess(frame.trust)) ++guessed[static_cast<std::size_t>(frame.run)];
-  }
-  return guessed;
-}
-
 constexpr std::uint64_t kMaxTicks = ~0ull / kNsOfTick;
 
 // No thread has a time before 1970.
@@ -120,13 +111,18 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["copy_cut"] = thread.copy_cut;
   json["moment"] = thread.moment == 0 ? Json(nullptr) : Json(thread.moment);
   json["runs"] = Json::array();
-  const std::vector<std::size_t> guessed = guessed_frames(stack);
-  for (std::size_t i = 0; i < stack.runs.size(); ++i) json["runs"].push_back(run_json(stack.runs[i], guessed[i]));
+  const std::vector<Run> runs = stack.runs();
+  const std::vector<std::int32_t> run_of = stack.run_of_frames();
+  std::vector<std::size_t> guessed(runs.size());
+  for (std::size_t i = 0; i < run_of.size(); ++i) {
+    if (run_of[i] != Frame::kNone) guessed[static_cast<std::size_t>(run_of[i])] += is_guess(stack.frames[i].trust);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) json["runs"].push_back(run_json(runs[i], guessed[i]));
   const FrameSelection selection = select_frames(filter, stack);
   json["frames_left_out"] = stack.frames.size() - selection.frames.size();
   json["frames"] = Json::array();
   for (const std::size_t i : selection.frames) {
-    json["frames"].push_back(frame_json(snapshot, stack.frames[i]));
+    json["frames"].push_back(frame_json(snapshot, stack.frames[i], run_of[i]));
   }
   return json;
 }

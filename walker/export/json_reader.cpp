@@ -124,11 +124,12 @@ std::int32_t index_of(const Json& object, const char* name, std::size_t count) {
   return index;
 }
 
-Frame read_frame(const Json& json, const Snapshot& snapshot, std::size_t runs) {
-  Frame frame;
+StackFrame read_frame(const Json& json, const Snapshot& snapshot, const std::vector<Run>& runs) {
+  StackFrame frame;
   if (text_of(json, "kind").empty()) throw Nonsense{"a frame has no kind"};
   frame.kind = word_of<FrameKind>(json, "kind");
-  frame.run = index_of(json, "run", runs);
+  const std::int32_t run = index_of(json, "run", runs.size());
+  if (frame.kind == FrameKind::gap && run != Frame::kNone) frame.why = runs[static_cast<std::size_t>(run)].why;
   frame.trust = word_of<Trust>(json, "trust");
   frame.address = hex_of(json, "address");
   frame.address_kind = flag_of(json, "return_address") ? AddressKind::return_address : AddressKind::instruction_pointer;
@@ -152,8 +153,9 @@ Stack read_stack(const Json& json, const Snapshot& snapshot) {
   Stack stack;
   stack.engine = word_of<Engine>(json, "engine");
   stack.refusal = static_cast<std::uint32_t>(hex_of(json, "refusal"));
+  std::vector<Run> runs;
   for (const Json& from : array_of(json, "runs")) {
-    Run& run = stack.runs.emplace_back();
+    Run& run = runs.emplace_back();
     run.position = word_of<RunPosition>(from, "position");
     run.end = enumerator_of<RunEnd>(text_of(from, "end")).value_or(RunEnd::open);
     run.why = word_of<OpenReason>(from, "why");
@@ -161,8 +163,10 @@ Stack read_stack(const Json& json, const Snapshot& snapshot) {
     run.frame_count = number_of<std::uint32_t>(from, "frame_count");
   }
   for (const Json& from : array_of(json, "frames")) {
-    stack.frames.push_back(read_frame(from, snapshot, stack.runs.size()));
+    stack.frames.push_back(read_frame(from, snapshot, runs));
   }
+  const bool whole = number_of<std::uint64_t>(json, "frames_left_out") == 0;
+  if (!whole) stack.runs_of_whole = std::move(runs);
   return stack;
 }
 

@@ -175,7 +175,7 @@ class Writer {
           line.add_int64(LineField::line, frame.frame->line);
         }
       }
-      const RecordedFrame* real = stacks_.frames()[location.frames.back()].frame;
+      const Frame* real = stacks_.frames()[location.frames.back()].frame;
       if (real != nullptr && real->kind != FrameKind::gap) {
         const Indices indices = {attribute(
             "profile.frame.type", real->kind == FrameKind::native ? "native" : "dotnet")};

@@ -169,7 +169,7 @@ class Writer {
   // The id of a frame's function; writes it the first time.
   std::uint64_t function(std::uint32_t index) {
     const RecordedStacks::Frame& frame = stacks_.frames()[index];
-    const RecordedFrame* recorded = frame.frame;
+    const Frame* recorded = frame.frame;
     const std::int32_t module = recorded == nullptr ? Frame::kNone : recorded->module;
     const auto [at, added] =
         functions_.try_emplace({frame.label, recorded == nullptr ? "" : recorded->file, module},
@@ -189,7 +189,7 @@ class Writer {
   }
 
   std::string_view leaf_kind(std::uint32_t node) const {
-    const RecordedFrame* leaf = stacks_.frames()[stacks_.nodes()[node].frame].frame;
+    const Frame* leaf = stacks_.frames()[stacks_.nodes()[node].frame].frame;
     if (leaf != nullptr) return enum_name(leaf->kind);
     const std::uint32_t below = stacks_.nodes()[node].parent;  // the type that was thrown is on top of this
     return below == Recording::kNone ? "none" : leaf_kind(below);

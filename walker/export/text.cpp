@@ -146,7 +146,7 @@ class Writer {
     text += fmt::format("{}  {}  ", paint(kReset), thread.clr_id != 0 ? "managed" : "native only");
     if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
     const FrameCounts counts = count_frames(thread.stack);
-    const std::size_t runs = thread.stack.runs.size();
+    const std::size_t runs = thread.stack.runs().size();
     text += fmt::format("{}: {}, {} managed, {} native in {}",
                         enum_name(thread.stack.completeness()),
                         count_words(counts.frames(), "frame"), counts.managed, counts.native,
@@ -217,17 +217,17 @@ class Writer {
   }
 
   std::string frame_line(const Stack& stack, std::size_t index) const {
-    const Frame& frame = stack.frames[index];
+    const StackFrame& frame = stack.frames[index];
     switch (frame.kind) {
       case FrameKind::managed:
-        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), label(stack, frame),
+        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), label(frame),
                            paint(kReset));
-      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, label(stack, frame));
+      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, label(frame));
       case FrameKind::stub:
-        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(stack, frame),
+        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(frame),
                            paint(kReset));
       case FrameKind::gap:
-        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(stack.why_missing(frame)), paint(kReset));
+        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(frame.why), paint(kReset));
     }
     return {};
   }
@@ -249,8 +249,8 @@ class Writer {
   }
 
   // If a frame is not at its symbol's beginning, the label shows how far after it the frame is.
-  std::string label(const Stack& stack, const Frame& frame) const {
-    std::string text = line_label(snapshot_, stack, frame, kLimits);
+  std::string label(const Frame& frame) const {
+    std::string text = line_label(snapshot_, frame, kLimits);
     if (frame.kind == FrameKind::native && !frame.name.empty() && frame.displacement != 0) {
       text += fmt::format("+{:#x}", frame.displacement);
     }

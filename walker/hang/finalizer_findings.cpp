@@ -22,7 +22,7 @@ const Thread* thread_that_exits(const ProcessFindings& process) {
 }
 
 // The method of .NET or of the program that the runtime has called on this thread. Null if there is none.
-const Frame* root_method(const Thread& thread) {
+const StackFrame* root_method(const Thread& thread) {
   const auto& frames = thread.stack.frames;
   const auto root = std::find_if(frames.rbegin(), frames.rend(),
                                  [](const Frame& frame) { return frame.kind == FrameKind::managed; });
@@ -36,7 +36,7 @@ const Frame* root_method(const Thread& thread) {
 // case: a service that stored its work when it was stopped "hangs in a finalizer". Tests: hangs_without_locks_test
 // (exit, exit-drains, exit-joins) and FindingsTest.*ProcessExit*.
 bool runs_exit_handlers(const ProcessFindings& process, const FrameNames& names, const Thread& thread,
-                        const Frame& root) {
+                        const StackFrame& root) {
   const auto& frames = thread.stack.frames;
   const bool in_finalizer = std::ranges::any_of(frames, [](const Frame& frame) {
     return frame.kind == FrameKind::managed &&
@@ -118,7 +118,7 @@ void find_finalizer(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const Thread& thread = process.thread(process.threads[index]);
     if (!is_finalizer(thread)) continue;
-    const Frame* const root = root_method(thread);
+    const StackFrame* const root = root_method(thread);
     if (root == nullptr) {
       // The runtime itself releases objects of COM.
       const bool releases = process.threads[index].last().wait.rule == "com-call";

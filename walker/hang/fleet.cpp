@@ -41,7 +41,7 @@ Fleet find_fleet(std::span<const Snapshot> dumps, const Findings& findings) {
     const Sighting& seen = thread.last();
     const std::uint32_t process = findings.dumps[seen.dump].process;
     if (seen.dump != last[process] || is_idle(thread)) continue;
-    const std::vector<Frame>& frames = dumps[seen.dump].threads[seen.thread].stack.frames;
+    const std::vector<StackFrame>& frames = dumps[seen.dump].threads[seen.thread].stack.frames;
     std::vector<std::uint64_t> stack;
     for (std::size_t f = 0; f < frames.size(); ++f) {
       const bool is_compared = frames[f].kind == FrameKind::managed || frames[f].kind == FrameKind::stub;

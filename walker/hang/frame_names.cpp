@@ -115,7 +115,7 @@ bool FrameNames::of_program(const Frame& frame) const {
   return false;
 }
 
-std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std::vector<Frame>& frames,
+std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std::vector<StackFrame>& frames,
                                               std::uint32_t first, std::size_t count) {
   std::vector<std::uint32_t> shown;
   for (std::uint32_t i = first; i < frames.size() && shown.size() < count; ++i) {

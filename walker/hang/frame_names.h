@@ -46,7 +46,7 @@ class FrameNames {
 
 // The frames of a stack that are shown if there is no room for all: the frame `first`, and those of its callers that
 // are stubs or the program's own code. Returns at most `count` indices into `frames`, and none if `first` is none.
-std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std::vector<Frame>& frames,
+std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std::vector<StackFrame>& frames,
                                               std::uint32_t first, std::size_t count);
 
 // How many frames of each thread a finding shows.

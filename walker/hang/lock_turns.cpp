@@ -54,7 +54,7 @@ bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t 
 // of .NET that the program has called says so. (Enter calls TryEnterSlow or TryEnter with a TimeoutTracker, and the JIT
 // may have made one method of them.)
 bool may_give_up(const Thread& thread, const Wait& wait) {
-  const std::vector<Frame>& frames = thread.stack.frames;
+  const std::vector<StackFrame>& frames = thread.stack.frames;
   const auto tries = [](const Frame& frame) {
     return frame.name.find("TryEnter") != std::string::npos && frame.name.find("TryEnterSlow(") == std::string::npos &&
            frame.name.find("TimeoutTracker") == std::string::npos;

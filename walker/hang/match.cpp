@@ -150,8 +150,8 @@ class Matcher {
 
   Likeness compare(const Sighting& a, const Sighting& b) const {
     if (!have_same_frames_left_out(a, b)) return Likeness::unclear;
-    const std::vector<Frame>& first = thread(a).stack.frames;
-    const std::vector<Frame>& second = thread(b).stack.frames;
+    const std::vector<StackFrame>& first = thread(a).stack.frames;
+    const std::vector<StackFrame>& second = thread(b).stack.frames;
     if (first.empty() || second.empty()) return Likeness::unclear;
     const bool same_wait = a.wait.rule == b.wait.rule && !a.wait.rule.empty();
     std::size_t i = same_wait ? above_wait(a.wait) : 0, k = same_wait ? above_wait(b.wait) : 0;
@@ -174,7 +174,7 @@ class Matcher {
 
   // Whether the frame at `at` may be wrong because it, or a frame above it, was guessed. A frame that the CLR's own
   // walker reported is right, whatever is above it, and so are its callers. `at` may be past the end.
-  static bool rests_on_guess(const std::vector<Frame>& frames, std::size_t at) {
+  static bool rests_on_guess(const std::vector<StackFrame>& frames, std::size_t at) {
     for (std::size_t i = std::min(at + 1, frames.size()); i-- != 0;) {
       if (frames[i].trust == Trust::runtime) return false;
       if (is_guess(frames[i].trust)) return true;

@@ -139,7 +139,7 @@ bool calls_for_programs(std::string_view image) {
 
 // Returns the number of frames directly below the leaf that are looked through: other software has patched the system
 // call, so a frame of its DLL is between the call and the function of the system that waits.
-std::uint32_t patched_frames(const FrameNames& names, const std::vector<Frame>& frames) {
+std::uint32_t patched_frames(const FrameNames& names, const std::vector<StackFrame>& frames) {
   constexpr std::uint32_t kMost = 8;
   if (frames.front().kind != FrameKind::native || !makes_system_calls(names.image(frames.front()))) return 0;
   std::uint32_t count = 0;
@@ -160,7 +160,7 @@ std::uint32_t patched_frames(const FrameNames& names, const std::vector<Frame>& 
 // (SetWaitNotificationRequired). The runtime calls InvokeWaitMethodHelper, which calls the context's Wait; the JIT may
 // make jumps of both calls, and then only the method that was called last is on the stack. WaitHandle calls the
 // context's Wait itself.
-bool is_wait_of_context(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t i) {
+bool is_wait_of_context(const FrameNames& names, const std::vector<StackFrame>& frames, std::uint32_t i) {
   constexpr std::string_view kContext = "System.Threading.SynchronizationContext.",
                              kWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
   const std::string_view name = frames[i].name;
@@ -177,7 +177,7 @@ bool is_wait_of_context(const FrameNames& names, const std::vector<Frame>& frame
 // and natives of the runtime are between the system call and the method that waits. Folklore: WPF's and Avalonia's
 // contexts do so. Real case: lock() and .Result in a click handler of WPF counted as "waits for a window message"
 // (dotnet/wpf, DispatcherSynchronizationContext.cs). Tests: windows_stacks_test, and hangs_test with a context.
-std::uint32_t begin_of_wait(const FrameNames& names, const std::vector<Frame>& frames) {
+std::uint32_t begin_of_wait(const FrameNames& names, const std::vector<StackFrame>& frames) {
   constexpr std::uint32_t kMostMethods = 16;  // of a context, between the system call and the runtime that called it
   std::uint32_t i = 0;
   while (i < frames.size() && frames[i].kind == FrameKind::native) ++i;
@@ -207,7 +207,8 @@ struct ComCall {
 // Only the system's functions that wait may be between the leaf and COM's frames: a server's method that waits has
 // COM's frames below it, which have called the method. `end`: the number of frames of the leaf run. `patched`: frames
 // behind the leaf that are looked through.
-ComCall com_part(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end, std::uint32_t patched) {
+ComCall com_part(const FrameNames& names, const std::vector<StackFrame>& frames, std::uint32_t end,
+                 std::uint32_t patched) {
   const auto is_one_of = [&](std::uint32_t i, std::initializer_list<std::string_view> images) {
     return frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end();
   };
@@ -240,7 +241,7 @@ struct Found {
 };
 
 // Searches from the leaf to the first frame of the program in managed code.
-Found look(const FrameNames& names, const std::vector<Frame>& frames) {
+Found look(const FrameNames& names, const std::vector<StackFrame>& frames) {
   Found found;
   std::size_t reach = kReach;
   bool loader_alone = true;  // all frames so far are of the loader's images
@@ -318,7 +319,7 @@ Wait rule_wait(std::string_view key, const Found& found, std::uint32_t frame) {
 
 // The most important native frame of a call out of managed code: of the program's own frames the one nearest to the
 // call, or, if there is none, the frame directly before the call.
-std::uint32_t significant_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
+std::uint32_t significant_native(const FrameNames& names, const std::vector<StackFrame>& frames, std::uint32_t end) {
   for (std::uint32_t i = end; i-- > 0;) {
     if (frames[i].kind == FrameKind::native && names.of_program(frames[i])) return i;
   }
@@ -332,7 +333,8 @@ bool is_late_bound_call(const Frame& caller) {
 }
 
 // The wait of a thread that waits in a COM call. `caller`: the frame that has made the call, or kNoFrame.
-Wait com_wait(const std::vector<Frame>& frames, const Found& found, std::uint32_t caller, const std::string& call) {
+Wait com_wait(const std::vector<StackFrame>& frames, const Found& found, std::uint32_t caller,
+              const std::string& call) {
   Wait wait = rule_wait("com-call", found, caller == kNoFrame ? found.com.frame : caller);
   const bool stub = caller != kNoFrame && frames[caller].kind == FrameKind::stub &&
                     clr_stub(frames[caller].name) == ClrStub::com_out;
@@ -356,7 +358,7 @@ bool is_inlined_call(const FrameNames& names, const Frame& caller, const Found& 
 
 // The call out of managed code below which the thread waits, "the P/Invoke orders!submit". Empty if it is not known.
 // The name of the called function stands for the declared target of a call whose stub was inlined.
-std::string call_out(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
+std::string call_out(const FrameNames& names, const std::vector<StackFrame>& frames, const Found& found) {
   if (found.first_managed == kNoFrame) return {};
   const Frame& caller = frames[found.first_managed];
   if (is_inlined_call(names, caller, found)) {
@@ -378,7 +380,7 @@ std::string call_out(const FrameNames& names, const std::vector<Frame>& frames, 
 
 // The wait of a thread whose leaf run was called by managed code, if no .NET method shows what the wait is for. `call`:
 // call_out().
-Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, Found found, std::string call) {
+Wait wait_below_call(const FrameNames& names, const std::vector<StackFrame>& frames, Found found, std::string call) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
   const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
@@ -438,7 +440,7 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
 
 // Whether a function of ntdll.dll without a name waits in the system call by which slim locks, critical sections,
 // condition variables and WaitOnAddress all wait.
-bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& frames) {
+bool is_alert_without_a_name(const FrameNames& names, const std::vector<StackFrame>& frames) {
   std::string held;
   if (frames.size() < 2 || nt_name(frames[0].name, held) != "NtWaitForAlertByThreadId") return false;
   const Frame& caller = frames[1];
@@ -447,7 +449,7 @@ bool is_alert_without_a_name(const FrameNames& names, const std::vector<Frame>& 
 
 // The wait of a thread without managed frames.
 Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
-  const std::vector<Frame>& frames = thread.stack.frames;
+  const std::vector<StackFrame>& frames = thread.stack.frames;
   if (found.rule != nullptr && is_firm(*found.rule)) return rule_wait(*found.rule, found);
   const bool calls_com = found.com.part == ComPart::calls;
   bool all_runtime = false, all_system = true;
@@ -472,7 +474,7 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
 
 // Whether this is the program's Main, on the thread on which the program began, so that no managed frame called it. The
 // compiler makes a method <Main> that calls an asynchronous Main, and calls the method of top-level statements <Main>$.
-bool is_main(const std::vector<Frame>& frames, std::uint32_t program) {
+bool is_main(const std::vector<StackFrame>& frames, std::uint32_t program) {
   if (program == kNoFrame || frames[program].kind != FrameKind::managed) return false;
   const std::string method = method_of(frames[program].name);
   constexpr std::array<std::string_view, 3> kNames = {".Main", ".<Main>", ".<Main>$"};
@@ -529,7 +531,7 @@ bool waits_in_runtime(const FrameNames& names, const Thread& thread) {
 }
 
 Wait wait_of(const FrameNames& names, const Thread& thread) {
-  const std::vector<Frame>& frames = thread.stack.frames;
+  const std::vector<StackFrame>& frames = thread.stack.frames;
   if (frames.empty()) return {};
   Found found = look(names, frames);
   const bool spins = found.rule != nullptr && is_spin_wait(found.rule->key);

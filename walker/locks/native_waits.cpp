@@ -155,12 +155,12 @@ class NativeLocks {
 }  // namespace
 
 std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread) {
-  const std::vector<Frame>& frames = thread.stack.frames;
+  const std::vector<StackFrame>& frames = thread.stack.frames;
   std::optional<NativeWait> wait;
   const std::string_view leaf = frames.empty() ? std::string_view() : frames.front().name;
   const bool waits = leaf.starts_with("NtWaitFor") || leaf.starts_with("ZwWaitFor");
   for (std::size_t i = 0; i < frames.size() && i < kMaxWaitFrames; ++i) {
-    const Frame& frame = frames[i];
+    const StackFrame& frame = frames[i];
     if (frame.kind != FrameKind::native || is_guess(frame.trust)) break;
     if (frame.module == Frame::kNone) continue;  // code of Wine's system calls
     const std::string image = ascii_lower(module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]));

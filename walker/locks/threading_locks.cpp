@@ -229,7 +229,7 @@ class ThreadingLockSearch {
 }  // namespace
 
 std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
-  const std::vector<Frame>& frames = thread.stack.frames;
+  const std::vector<StackFrame>& frames = thread.stack.frames;
   bool waits = false;
   for (std::size_t i = 0; i < frames.size() && i < kMaxLockFrames; ++i) {
     const Frame& frame = frames[i];

@@ -15,7 +15,7 @@ std::vector<std::uint64_t> WaitingThreads::words_of(const Thread& thread, std::u
   if (known == by_id_.end() || thread.stack.frames.empty()) return {};
   RawSample sample({stack_.get(), kStackBytes}, {});
   target_.capture(*known->second, sample);
-  const Frame& leaf = thread.stack.frames.front();
+  const StackFrame& leaf = thread.stack.frames.front();
   if (sample.fault != CaptureFault::none || sample.context.rip != leaf.address) return {};
   if (sample.context.rsp() != leaf.stack_pointer) return {};
   std::vector<std::uint64_t> words(sample.context.general.begin(), sample.context.general.end());

@@ -84,19 +84,19 @@ void walk_copy(const RawSample& sample, const Walk& view, StackBuilder& builder)
   bool proven = true;
   for (std::size_t count = 0; count < kMaxFrames; ++count) {
     if (is_root(frame)) {
-      builder.root();
+      builder.confirm();
       return;
     }
     builder.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust, proven});
     const StepResult stepped = view.step.step(frame, leaf_rule(frame.kind));
     if (stepped.fault != StepFault::none) {
-      builder.open_to_root(reason(open_reason(stepped.fault), sample));
+      builder.open(reason(open_reason(stepped.fault), sample));
       return;
     }
     trust = stepped.trust;
     proven = stepped.proven;
   }
-  builder.open_to_root(OpenReason::frame_limit);
+  builder.open(OpenReason::frame_limit);
 }
 
 // The snapshot engine's second half, which fills the holes between the managed frames.
@@ -221,19 +221,17 @@ class HoleFiller {
 
   void fill_to_root() {
     if (!start_) {
-      builder_.open_to_root(reason(open_reason(fault_), sample_));
+      builder_.open(reason(open_reason(fault_), sample_));
       return;
     }
     const RunResult run = walk_run({});
     add_frames(run);
-    if (run.end == RunEnd::root && leads_off_) {
-      builder_.confirm();
-      builder_.open_to_root(OpenReason::ended_at_root);
-    } else if (run.end == RunEnd::root) {
-      builder_.root();
-    } else {
-      builder_.open_to_root(reason(run.why, sample_));
+    if (run.end != RunEnd::root) {
+      builder_.open(reason(run.why, sample_));
+      return;
     }
+    builder_.confirm();
+    if (leads_off_) builder_.open(OpenReason::ended_at_root);
   }
 
   // Whether the entry is the caller of the managed frame whose return address the runtime has exchanged. The runtime
@@ -288,7 +286,7 @@ Stack merge(const RawSample& sample, const MergeView& view) {
   StackBuilder builder(stack, view.modules, view.managed);
   if (sample.fault == CaptureFault::off_stack) {
     builder.add({.address = sample.context.rip, .stack_pointer = sample.context.rsp()});
-    builder.open_to_root(OpenReason::off_stack);
+    builder.open(OpenReason::off_stack);
     return stack;
   }
   if (sample.fault != CaptureFault::none) return stack;

@@ -11,8 +11,7 @@
 
 namespace mixwalk {
 
-// Puts frames, leaf first, into a Stack, and records its native runs. A run is the frames between two managed frames,
-// whichever engine found them.
+// Puts frames, leaf first, into a Stack, whichever engine found them.
 class StackBuilder {
  public:
   StackBuilder(Stack& stack, const ModuleView& modules, ManagedCode& managed) noexcept
@@ -23,37 +22,23 @@ class StackBuilder {
   // Adds a managed frame that the CLR's walker reported.
   void add_managed(const RunFrame& frame, std::uint64_t function);
 
-  // To be called when the CLR has confirmed the frame that was added last, or the one that comes next. The steps that
-  // led to that frame then no longer count as a guess.
+  // To be called when the CLR has confirmed the frame that was added last, or the one that comes next, or when the walk
+  // has reached the thread's root. The steps that led there then no longer count as a guess.
   void confirm() noexcept { guess_.reset(); }
 
-  // Ends the current run here, for this reason. (If no frame was added to it, the run is empty.) Frames that depend on
-  // an unconfirmed guess (RunFrame::proven) are removed again, because a wrong caller seldom leads to real frames. A
-  // last frame that was interrupted at address 0 is removed as well.
+  // Adds a gap, for this reason. Frames that depend on an unconfirmed guess (RunFrame::proven) are removed again,
+  // because a wrong caller seldom leads to real frames. A last frame that was interrupted at address 0 is removed as
+  // well.
   void open(OpenReason why);
-  // Does the same if the rest of the stack is unknown: the gap extends to the thread's root.
-  void open_to_root(OpenReason why);
-  // Ends the current run at the thread's root.
-  void root();
 
  private:
-  // The position of the first frame that was found by a guess.
-  struct Guess {
-    std::size_t frames = 0, runs = 0, managed_frames = 0;
-  };
-
   bool undo_guess();
   void take_back_zero();
-  Run& current_run();
-  void close_run(RunEnd end, OpenReason why);
-  bool has_managed_frame() const noexcept { return managed_frames_ != 0; }
 
   Stack& stack_;
   const ModuleView& modules_;
   ManagedCode& managed_;
-  std::int32_t run_ = Frame::kNone;  // index of the run that is being built
-  std::size_t managed_frames_ = 0;
-  std::optional<Guess> guess_;
+  std::optional<std::size_t> guess_;  // the index of the first frame that was found by a guess
 };
 
 }  // namespace mixwalk

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMaxFrameBytes = 64 << 10;
 // of calls. So the stored word may be anywhere in the stub's frame. The buffer is memory that earlier calls used,
 // perhaps of the same stub for another method. So if more than one record is found, all must be of the same method.
 // (Test: StubCallees; the P/Invokes with strings in ladder_test.)
-std::uint64_t callee_of(const Frame& stub, std::uint64_t end, const StackCopy& copy) noexcept {
+std::uint64_t callee_of(const StackFrame& stub, std::uint64_t end, const StackCopy& copy) noexcept {
   const std::uint64_t begin = stub.stack_pointer;
   if (end - begin > kMaxFrameBytes) return 0;
   std::uint64_t callee = 0;
@@ -39,7 +39,7 @@ bool is_native(const Frame& frame) noexcept { return frame.kind == FrameKind::na
 
 void note_callees(Stack& stack, const StackCopy& copy) noexcept {
   for (std::size_t i = 1; i + 1 < stack.frames.size(); ++i) {
-    Frame& frame = stack.frames[i];
+    StackFrame& frame = stack.frames[i];
     const bool calls_out = frame.kind == FrameKind::stub && frame.function != 0 &&
                            frame.address_kind == AddressKind::return_address &&
                            is_native(stack.frames[i - 1]);

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// For each stub that called native code, notes in Frame::callee the method for which the stub made the call. `copy`:
-// the stack that the frames are on. Not frozen-safe; neither allocates nor locks.
+// For each stub that called native code, notes in StackFrame::callee the method for which the stub made the call.
+// `copy`: the stack that the frames are on. Not frozen-safe; neither allocates nor locks.
 //
 // A stub that calls native code keeps an InlinedCallFrame in its own frame, for the runtime's stack walker. Two
 // neighbouring words of the InlinedCallFrame are an Rsp in that frame and the return address of the call. The word

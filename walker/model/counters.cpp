@@ -46,11 +46,11 @@ void CountersBuilder::add(const Thread& thread) {
   counters_.probes_failed += thread.probe == ProbeResult::failed;
   counters_.interventions += thread.overdue;
   counters_.copies_cut += thread.copy_cut;
-  for (const Frame& frame : stack.frames) {
+  for (const StackFrame& frame : stack.frames) {
     const bool real = frame.kind == FrameKind::native && frame.inline_depth == 0;
     if (real) ++counters_.calls[static_cast<std::size_t>(frame.call)];
   }
-  for (const Run& run : stack.runs) {
+  for (const Run& run : stack.runs()) {
     switch (run.end) {
       case RunEnd::root: ++counters_.runs_root; break;
       case RunEnd::open:

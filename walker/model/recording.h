@@ -27,29 +27,6 @@ constexpr bool is_moment(SampleEvent event) noexcept {
          event == SampleEvent::class_load || event == SampleEvent::module_load;
 }
 
-// A frame that occurs in many samples: a Frame without its place on a particular stack.
-struct RecordedFrame {
-  FrameKind kind = FrameKind::native;
-  Trust trust = Trust::context;
-  AddressKind address_kind = AddressKind::instruction_pointer;
-  OpenReason why = OpenReason::none;    // of a gap: why frames are missing
-  std::uint8_t inline_depth = 0;        // as Frame::inline_depth
-  std::uint64_t address = 0;            // 0 for a gap
-  std::uint64_t function = 0;           // FunctionID; 0 if none
-  std::int32_t module = Frame::kNone;   // index into Recording::modules
-  std::uint64_t displacement = 0;       // bytes; native frames with a name
-  std::string name;                     // as Frame::name; so are the next six fields
-  SymbolKind symbol = SymbolKind::none;
-  std::string file;
-  std::uint32_t line = 0;
-  bool line_approximate = false;
-  IlPlace il;                           // its assembly: index into Recording::assemblies
-  std::string target;                   // as Frame::target
-  std::uint32_t folded = 1;
-
-  bool operator==(const RecordedFrame&) const = default;
-};
-
 // Samples of one process over time, with everything that repeats interned. It is a value. Code that makes one from
 // untrusted data must check all indices.
 struct Recording {
@@ -102,7 +79,7 @@ struct Recording {
   std::vector<Assembly> assemblies;  // of managed frames, in the order in which they were met
   std::vector<ThreadInfo> threads;   // in the order in which they were met
   std::vector<std::string> details;
-  std::vector<RecordedFrame> frames;
+  std::vector<Frame> frames;  // a gap knows why frames are missing
   std::vector<Node> nodes;
   std::vector<Sample> samples;
   // For a dump, as in Snapshot; for a series of dumps (series.h), those of the last dump.

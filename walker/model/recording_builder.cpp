@@ -5,26 +5,6 @@
 namespace mixwalk {
 namespace {
 
-RecordedFrame recorded(const Frame& frame, OpenReason why) {
-  return {.kind = frame.kind,
-          .trust = frame.trust,
-          .address_kind = frame.address_kind,
-          .why = why,
-          .inline_depth = frame.inline_depth,
-          .address = frame.address,
-          .function = frame.function,
-          .module = frame.module,
-          .displacement = frame.displacement,
-          .name = frame.name,
-          .symbol = frame.symbol,
-          .file = frame.file,
-          .line = frame.line,
-          .line_approximate = frame.line_approximate,
-          .il = frame.il,
-          .target = frame.target,
-          .folded = frame.folded};
-}
-
 // Uses try_emplace, since emplace makes a node before it searches.
 template <typename Map, typename Value>
 std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<Value>& table,
@@ -34,112 +14,34 @@ std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<V
   return at->second;
 }
 
+Stack to_stack(const Recording& recording, std::uint32_t leaf) {
+  Stack stack;
+  stack.engine = recording.engine;
+  for (const std::uint32_t index : stack_frames(recording, leaf)) {
+    stack.frames.emplace_back(Frame(recording.frames[index]));
+  }
+  return stack;
+}
+
+}  // namespace
+
 // The name follows from these values, except in two rare cases: a gap, and a module that replaced another one.
-template <typename AnyFrame>
-std::size_t hash_of(const AnyFrame& frame) noexcept {
+std::size_t RecordingBuilder::FrameHash::operator()(const Frame& frame) const noexcept {
   std::size_t hash = std::hash<std::uint64_t>{}(frame.address);
   hash = hash * 31 + std::hash<std::uint64_t>{}(frame.function);
   hash = hash * 31 + frame.inline_depth;
   return hash * 31 + static_cast<std::size_t>(frame.kind);
 }
 
-// Finds the runs of a stack by the kinds of its frames. A run continues up to a managed frame, its own gap, or the
-// thread's root.
-void find_runs(Stack& stack, const std::vector<OpenReason>& why) {
-  bool managed_seen = false;
-  bool in_run = false;
-  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-    Frame& frame = stack.frames[i];
-    if (frame.kind == FrameKind::managed) {
-      if (in_run) stack.runs.back().end = RunEnd::closed;
-      in_run = false;
-      managed_seen = true;
-      continue;
-    }
-    if (!in_run) {
-      stack.runs.push_back({.position = managed_seen ? RunPosition::middle : RunPosition::leaf,
-                            .end = RunEnd::root,
-                            .first_frame = static_cast<std::uint32_t>(i)});
-      in_run = true;
-    }
-    Run& run = stack.runs.back();
-    ++run.frame_count;
-    frame.run = static_cast<std::int32_t>(stack.runs.size() - 1);
-    if (frame.kind == FrameKind::gap) {
-      run.end = RunEnd::open;
-      run.why = why[i];
-      in_run = false;
-      if (i + 1 == stack.frames.size() && managed_seen) run.position = RunPosition::root;
-    }
-  }
-  if (in_run) stack.runs.back().position = managed_seen ? RunPosition::root : RunPosition::whole;
-}
-
-Stack to_stack(const Recording& recording, std::uint32_t leaf) {
-  Stack stack;
-  stack.engine = recording.engine;
-  std::vector<OpenReason> why;
-  for (const std::uint32_t index : stack_frames(recording, leaf)) {
-    const RecordedFrame& from = recording.frames[index];
-    stack.frames.push_back({.kind = from.kind,
-                            .trust = from.trust,
-                            .address_kind = from.address_kind,
-                            .address = from.address,
-                            .function = from.function,
-                            .module = from.module,
-                            .name = from.name,
-                            .symbol = from.symbol,
-                            .displacement = from.displacement,
-                            .file = from.file,
-                            .line = from.line,
-                            .line_approximate = from.line_approximate,
-                            .il = from.il,
-                            .target = from.target,
-                            .folded = from.folded,
-                            .inline_depth = from.inline_depth});
-    why.push_back(from.why);
-  }
-  find_runs(stack, why);
-  return stack;
-}
-
-}  // namespace
-
-std::size_t RecordingBuilder::FrameHash::operator()(const RecordedFrame& frame) const noexcept {
-  return hash_of(frame);
-}
-
-std::size_t RecordingBuilder::FrameHash::operator()(const FrameKey& key) const noexcept {
-  return hash_of(key.frame);
-}
-
-// The same as recorded(key.frame, key.why) == frame.
-bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
-                                              const RecordedFrame& frame) const noexcept {
-  const Frame& from = key.frame;
-  return from.address == frame.address && from.function == frame.function &&
-         from.kind == frame.kind && from.trust == frame.trust &&
-         from.address_kind == frame.address_kind && key.why == frame.why &&
-         from.module == frame.module && from.inline_depth == frame.inline_depth &&
-         from.displacement == frame.displacement && from.name == frame.name &&
-         from.symbol == frame.symbol && from.line == frame.line &&
-         from.folded == frame.folded && from.il == frame.il &&
-         from.line_approximate == frame.line_approximate && from.file == frame.file &&
-         from.target == frame.target;
-}
-
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {
   std::uint32_t node = Recording::kNone;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    const FrameKey key{*frame, stack.why_missing(*frame)};
-    const auto known = frames_.find(key);
-    node = add_node(node, known != frames_.end() ? known->second
-                                                 : add_frame(recorded(key.frame, key.why)));
+    node = add_node(node, add_frame(*frame));
   }
   return node;
 }
 
-std::uint32_t RecordingBuilder::add_frame(const RecordedFrame& frame) {
+std::uint32_t RecordingBuilder::add_frame(const Frame& frame) {
   return intern(frames_, frame, recording_.frames, frame);
 }
 

@@ -15,7 +15,7 @@ class RecordingBuilder {
   // Interns the stack's frames. Returns the leaf's node, or kNone for a stack without frames. The module indices of the
   // frames must already be the recording's own.
   std::uint32_t add_stack(const Stack& stack);
-  std::uint32_t add_frame(const RecordedFrame& frame);
+  std::uint32_t add_frame(const Frame& frame);
   std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t add_thread(std::uint32_t os_id, std::uint64_t clr_id, std::string_view name);
   std::uint32_t add_detail(std::string_view text);
@@ -25,25 +25,12 @@ class RecordingBuilder {
   Recording& recording() noexcept { return recording_; }
 
  private:
-  // The key by which a frame is looked up. Most frames of a sample are known already, so their names are not copied for
-  // the look-up.
-  struct FrameKey {
-    const Frame& frame;
-    OpenReason why;
-  };
   struct FrameHash {
-    using is_transparent = void;
-    std::size_t operator()(const RecordedFrame& frame) const noexcept;
-    std::size_t operator()(const FrameKey& key) const noexcept;
-  };
-  struct FrameEqual {
-    using is_transparent = void;
-    bool operator()(const RecordedFrame& a, const RecordedFrame& b) const noexcept { return a == b; }
-    bool operator()(const FrameKey& key, const RecordedFrame& frame) const noexcept;
+    std::size_t operator()(const Frame& frame) const noexcept;
   };
 
   Recording recording_;
-  std::unordered_map<RecordedFrame, std::uint32_t, FrameHash, FrameEqual> frames_;
+  std::unordered_map<Frame, std::uint32_t, FrameHash> frames_;
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;  // parent << 32 | frame
   std::unordered_map<std::uint64_t, std::uint32_t> threads_;
   std::unordered_map<std::string, std::uint32_t> details_;
@@ -55,7 +42,7 @@ class RecordingBuilder {
 Recording to_recording(const Snapshot& snapshot);
 
 // The reverse conversion, for a recording of SampleEvent::dump. Values that a recording does not keep (stack pointers
-// and frozen times) are 0; the runs are computed again from the kinds of the frames.
+// and frozen times) are 0.
 Snapshot to_snapshot(const Recording& recording);
 
 }  // namespace mixwalk

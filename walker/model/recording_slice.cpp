@@ -53,7 +53,7 @@ class Slicer {
  private:
   std::uint32_t keep_frame(std::uint32_t old) {
     if (frames_.has(old)) return frames_.number(old);
-    RecordedFrame frame = from_.frames[old];
+    Frame frame = from_.frames[old];
     if (frame.module != Frame::kNone) {
       frame.module =
           static_cast<std::int32_t>(modules_.keep(static_cast<std::uint32_t>(frame.module)));
@@ -84,7 +84,7 @@ class Slicer {
   KeptRows<Assembly> assemblies_;
   KeptRows<Recording::ThreadInfo> threads_;
   KeptRows<std::string> details_;
-  KeptRows<RecordedFrame> frames_;
+  KeptRows<Frame> frames_;
   KeptRows<Recording::Node> nodes_;
   std::vector<std::uint32_t> path_;
 };

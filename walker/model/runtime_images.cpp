@@ -34,7 +34,7 @@ bool is_managed(FrameKind kind) noexcept { return kind == FrameKind::managed; }
 }  // namespace
 
 std::vector<bool> runtime_images(const Recording& recording) {
-  const bool managed = std::ranges::any_of(recording.frames, is_managed, &RecordedFrame::kind);
+  const bool managed = std::ranges::any_of(recording.frames, is_managed, &Frame::kind);
   return runtime_images(recording.modules, recording.process, managed);
 }
 

@@ -35,7 +35,7 @@ class SeriesBuilder {
       Recording::Sample sample{.time_ns = time_ns};
       sample.thread = thread_of(thread);
       Stack stack = thread.stack;
-      for (Frame& frame : stack.frames) {
+      for (StackFrame& frame : stack.frames) {
         if (frame.module != Frame::kNone) frame.module = modules[static_cast<std::size_t>(frame.module)];
         if (frame.il.assembly == Frame::kNone) continue;
         frame.il.assembly = assemblies[static_cast<std::size_t>(frame.il.assembly)];

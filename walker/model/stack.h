@@ -23,20 +23,25 @@ enum class Completeness : std::uint8_t {
   whole,    // every run has come to its end, and nothing was cut off
 };
 
-// A thread's stack, leaf first. A stack may be partial: a gap frame is in the place of the missing frames, and the
-// gap's run says why they are missing.
+// A thread's stack, leaf first. A stack may be partial: a gap frame is in the place of the missing frames, and says why
+// they are missing.
 struct Stack {
-  std::vector<Frame> frames;
-  std::vector<Run> runs;  // leaf first
+  std::vector<StackFrame> frames;
   Engine engine = Engine::copy;
   // What DoStackSnapshot returned (an HRESULT), or why it was not called (suspended/refusal.h); 0 if it succeeded or
   // was not wanted. If it refused, `engine` is copy.
   std::uint32_t refusal = 0;
 
+  // Only for a stack from which frames were left out (a JSON document with a filter): the runs of the whole stack.
+  std::vector<Run> runs_of_whole = {};
+
+  // The native runs, leaf first. They follow from the frames: a run continues up to a managed frame, its own gap, or
+  // the thread's root.
+  std::vector<Run> runs() const;
+  // For each frame, the index of its run; kNone for a managed frame.
+  std::vector<std::int32_t> run_of_frames() const;
   Completeness completeness() const noexcept;
   bool whole() const noexcept { return completeness() == Completeness::whole; }
-  // Why frames are missing at this frame of the stack. None if the frame is no gap.
-  OpenReason why_missing(const Frame& frame) const noexcept;
   bool operator==(const Stack&) const = default;
 };
 

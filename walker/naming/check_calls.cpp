@@ -8,8 +8,8 @@ namespace mixwalk {
 namespace {
 
 void check_calls(Stack& stack, CallChecker& checker) {
-  Frame* above = nullptr;  // null if there is no frame, or a gap
-  for (Frame& frame : stack.frames) {
+  StackFrame* above = nullptr;  // null if there is no frame, or a gap
+  for (StackFrame& frame : stack.frames) {
     if (frame.inline_depth != 0) continue;
     const bool checked = frame.kind == FrameKind::native && frame.module != Frame::kNone &&
                          frame.address_kind == AddressKind::return_address;

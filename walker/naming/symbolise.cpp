@@ -27,7 +27,7 @@ std::string bounded_path(std::string path) {
   return "..." + path.substr(path.size() - kMaxName);
 }
 
-// For a Frame or a RecordedFrame: appends the named frame, preceded by the frames that are inlined into it.
+// For a Frame or a StackFrame: appends the named frame, preceded by the frames that are inlined into it.
 template <class NativeFrame>
 void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std::size_t most_inlined,
             std::vector<NativeFrame>& to) {
@@ -53,7 +53,7 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
 }
 
 // How certain a name of that kind is. Some of the names without a kind (older recordings) were exports.
-int certainty(const RecordedFrame& frame) noexcept {
+int certainty(const Frame& frame) noexcept {
   if (frame.name.empty()) return 0;
   switch (frame.symbol) {
     case SymbolKind::function_table: return 1;
@@ -67,29 +67,9 @@ int certainty(const RecordedFrame& frame) noexcept {
   return 0;
 }
 
-bool says_more(const RecordedFrame& found, const RecordedFrame& known) noexcept {
+bool says_more(const Frame& found, const Frame& known) noexcept {
   if (certainty(found) != certainty(known)) return certainty(found) > certainty(known);
   return certainty(found) != 0 && known.line == 0 && found.line != 0;
-}
-
-// For a Frame or a RecordedFrame.
-template <class ManagedFrame>
-void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
-  auto place = lines.find(assembly, frame.il.method, frame.il.offset);
-  if (!place) return;
-  frame.file = bounded_path(std::move(place->file));
-  frame.line = place->line;
-  frame.line_approximate = assembly.optimised;
-}
-
-// Updates the positions of the runs. The runs now have more frames, in the same order.
-void count_frames_of_runs(Stack& stack) {
-  for (Run& run : stack.runs) run.frame_count = 0;
-  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-    if (stack.frames[i].run == Frame::kNone) continue;
-    Run& run = stack.runs[static_cast<std::size_t>(stack.frames[i].run)];
-    if (run.frame_count++ == 0) run.first_frame = static_cast<std::uint32_t>(i);
-  }
 }
 
 }  // namespace
@@ -100,10 +80,10 @@ LoadedImage loaded_image(const Module& module) {
 
 void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
   for (Thread& thread : snapshot.threads) {
-    std::vector<Frame> frames;
+    std::vector<StackFrame> frames;
     frames.reserve(thread.stack.frames.size());
     std::size_t real = 0;
-    for (Frame& frame : thread.stack.frames) {
+    for (StackFrame& frame : thread.stack.frames) {
       const std::size_t inlined = frames.size() - real++;
       if (frame.kind != FrameKind::native || frame.module == Frame::kNone) {
         frames.push_back(std::move(frame));
@@ -114,7 +94,6 @@ void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
       }
     }
     thread.stack.frames = std::move(frames);
-    count_frames_of_runs(thread.stack);
   }
 }
 
@@ -122,13 +101,17 @@ void add_lines(Snapshot& snapshot, ManagedLines& lines) {
   for (Thread& thread : snapshot.threads) {
     for (Frame& frame : thread.stack.frames) {
       if (frame.il.assembly == Frame::kNone) continue;
-      add_line_to(frame, snapshot.assemblies[static_cast<std::size_t>(frame.il.assembly)], lines);
+      add_line(frame, snapshot.assemblies[static_cast<std::size_t>(frame.il.assembly)], lines);
     }
   }
 }
 
-void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
-  add_line_to(frame, assembly, lines);
+void add_line(Frame& frame, const Assembly& assembly, ManagedLines& lines) {
+  auto place = lines.find(assembly, frame.il.method, frame.il.offset);
+  if (!place) return;
+  frame.file = bounded_path(std::move(place->file));
+  frame.line = place->line;
+  frame.line_approximate = assembly.optimised;
 }
 
 void identify(Module& module, ImageIdentities& identities) {
@@ -144,16 +127,16 @@ void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lin
   for (Assembly& assembly : snapshot.assemblies) identify(assembly, lines);
 }
 
-std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
+std::vector<Frame> symbolised_further(Frame frame, const Module& module, Symboliser& symboliser) {
   // An inlined call came with the symbols of its function, so it has nothing to gain.
   if (frame.inline_depth != 0 || (certainty(frame) == 5 && frame.line != 0)) return {std::move(frame)};
-  std::vector<RecordedFrame> found = symbolised(frame, module, symboliser);
+  std::vector<Frame> found = symbolised(frame, module, symboliser);
   if (!says_more(found.back(), frame)) return {std::move(frame)};
   return found;
 }
 
-std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
-  std::vector<RecordedFrame> frames;
+std::vector<Frame> symbolised(Frame frame, const Module& module, Symboliser& symboliser) {
+  std::vector<Frame> frames;
   append(std::move(frame), module, symboliser, kMaxInlined, frames);
   return frames;
 }

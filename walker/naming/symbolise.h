@@ -19,13 +19,13 @@ void symbolise(Snapshot& snapshot, Symboliser& symboliser);
 
 // One native frame of a recording with its name, as the last element. The elements before it are the calls that were
 // inlined into it, innermost first. The module is the frame's own.
-std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser);
+std::vector<Frame> symbolised(Frame frame, const Module& module, Symboliser& symboliser);
 
 // Like symbolised(), for a frame that may already have a name from the machine where it was recorded. An existing name
 // is kept unless the new one is more certain. Symbols of the function itself are the most certain, followed by the
 // linker's, then exports, then the name of an import, then the place where the function begins. Symbols with lines also
 // replace symbols without.
-std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser);
+std::vector<Frame> symbolised_further(Frame frame, const Module& module, Symboliser& symboliser);
 
 // Finds out the builds of the modules and assemblies whose build is not known yet. Their files say it.
 void identify(Module& module, ImageIdentities& identities);
@@ -36,6 +36,6 @@ void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lin
 void add_lines(Snapshot& snapshot, ManagedLines& lines);
 
 // Gives one managed frame of a recording its line. `assembly` is that of the frame's method.
-void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines);
+void add_line(Frame& frame, const Assembly& assembly, ManagedLines& lines);
 
 }  // namespace mixwalk

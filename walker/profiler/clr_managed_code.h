@@ -33,8 +33,8 @@ class ClrManagedCode final : public ManagedCode {
   // The place of a function with metadata in its IL, at an address inside an instruction. Returns null if the code was
   // unloaded.
   const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
-  // The target of a stub whose frame has this Frame::callee, in the form of Frame::target. The modules that the text
-  // needs are added to `modules`. Returns an empty text if the target is not known.
+  // The target of a stub whose frame has this StackFrame::callee, in the form of Frame::target. The modules that the
+  // text needs are added to `modules`. Returns an empty text if the target is not known.
   std::string stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
                           std::vector<clr::ModuleID>& modules);
 

@@ -84,11 +84,7 @@ void drop_own_frames(Stack& stack, const ModuleView& images) {
     return frame.module == Frame::kNone ||
            !images.modules()[static_cast<std::size_t>(frame.module)].contains(own);
   });
-  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
-  if (dropped == 0) return;
   stack.frames.erase(stack.frames.begin(), other);
-  stack.runs.front().frame_count -= dropped;
-  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
 }
 
 __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr,

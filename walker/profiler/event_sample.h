@@ -37,7 +37,7 @@ struct EventSample {
   std::vector<Image> images;  // each image once
 
   std::size_t bytes() const noexcept {
-    return stack.frames.capacity() * sizeof(Frame) + sizeof *this;
+    return stack.frames.capacity() * sizeof(StackFrame) + sizeof *this;
   }
 };
 

@@ -31,7 +31,7 @@ bool lacks_code(OpenReason why) {
 
 bool lacks_code(const Stack& stack) {
   return stack.completeness() == Completeness::guessed ||
-         std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
+         std::ranges::any_of(stack.frames, [](const Frame& frame) { return lacks_code(frame.why); });
 }
 
 void add_once(auto& all, auto one) {
@@ -466,7 +466,7 @@ bool Sampler::name(Frame& frame) {
 
 // To be called when the frames above the stub have their names.
 void Sampler::find_target(Stack& stack, std::size_t stub) {
-  Frame& frame = stack.frames[stub];
+  StackFrame& frame = stack.frames[stub];
   const ClrStub what = clr_stub(frame.name);
   const bool leads_in = what == ClrStub::reverse_pinvoke || what == ClrStub::com_in;
   const Frame* called = stub != 0 ? &stack.frames[stub - 1] : nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 // The file that contains a frame's code: an image, or the assembly for managed code. Returns an empty text if it is not
 // known.
-std::string module_of(const Recording& recording, const RecordedFrame& frame) {
+std::string module_of(const Recording& recording, const Frame& frame) {
   if (frame.module != Frame::kNone) return module_name(recording.modules[static_cast<std::size_t>(frame.module)]);
   const auto assembly = static_cast<std::size_t>(frame.il.assembly);
   if (frame.il.assembly < 0 || assembly >= recording.assemblies.size()) return {};
@@ -24,7 +24,7 @@ std::string module_of(const Recording& recording, const RecordedFrame& frame) {
 
 ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
   if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0};
-  const RecordedFrame& from = *frame.frame;
+  const Frame& from = *frame.frame;
   std::string label(frame.plain_label());  // the page itself marks guesses
   unsigned flags = 0;
   if (is_guess(from.trust)) {

@@ -31,7 +31,7 @@ class ReportTables {
   enum class Flag : std::uint8_t {
     scanned = 1,        // guessed: Trust::scan
     frame_pointer = 2,  // guessed: Trust::frame_pointer
-    approximate = 4,    // RecordedFrame::line_approximate
+    approximate = 4,    // Frame::line_approximate
     inlined = 8,
   };
   // A row has a kind ('M', 'N', 'S', 'G', or 'W' for a word in a frame's place), label, module and file (indices of

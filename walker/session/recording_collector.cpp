@@ -120,22 +120,22 @@ void RecordingCollector::take_over() {
 
 // Frames are named module by module, since symbols of other modules may be closed meanwhile (Symboliser::kMaxBytes),
 // and are numbered in the order of the file.
-void RecordingCollector::add_frames(const std::vector<RecordedFrame>& from) {
+void RecordingCollector::add_frames(const std::vector<Frame>& from) {
   const std::size_t first = frame_ends_.size();
   std::vector<std::uint32_t> order(from.size() - first);
   std::iota(order.begin(), order.end(), std::uint32_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
     return from[first + left].module < from[first + right].module;
   });
-  std::vector<std::vector<RecordedFrame>> all(order.size());
+  std::vector<std::vector<Frame>> all(order.size());
   for (const std::uint32_t i : order) all[i] = named(from[first + i]);
-  for (const std::vector<RecordedFrame>& frames : all) {
-    for (const RecordedFrame& frame : frames) frames_.push_back(builder_.add_frame(frame));
+  for (const std::vector<Frame>& frames : all) {
+    for (const Frame& frame : frames) frames_.push_back(builder_.add_frame(frame));
     frame_ends_.push_back(static_cast<std::uint32_t>(frames_.size()));
   }
 }
 
-std::vector<RecordedFrame> RecordingCollector::named(RecordedFrame frame) {
+std::vector<Frame> RecordingCollector::named(Frame frame) {
   if (frame.module != Frame::kNone) {
     frame.module = static_cast<std::int32_t>(modules_[static_cast<std::size_t>(frame.module)]);
   }

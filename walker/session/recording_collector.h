@@ -19,11 +19,11 @@ class RecordingCollector {
   // Returns a native frame with its symbol as the last element, preceded by the calls inlined into it (symbolised(),
   // symbolise.h). Called once for each frame of each file that the target sends. `module` is the frame's.
   using Namer =
-      std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
+      std::function<std::vector<Frame>(Frame frame, const Module& module)>;
 
   // Gives a managed frame its line (ManagedLines). The frame belongs to `assembly`. Also called once for each frame of
   // each file.
-  using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
+  using Liner = std::function<void(Frame& frame, const Assembly& assembly)>;
 
   // Finds out the builds of modules and assemblies (Module::code_view, Assembly::pdb). Called once for each row of each
   // file. Either function may be empty.
@@ -55,8 +55,8 @@ class RecordingCollector {
  private:
   void clear_numbers();
   void take_over();
-  void add_frames(const std::vector<RecordedFrame>& from);
-  std::vector<RecordedFrame> named(RecordedFrame frame);
+  void add_frames(const std::vector<Frame>& from);
+  std::vector<Frame> named(Frame frame);
   void add_node(const Recording::Node& node);
 
   Namer namer_;

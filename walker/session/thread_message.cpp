@@ -56,8 +56,9 @@ class TargetNumbers {
   std::size_t bytes_ = 0;
 };
 
-// `target`: the number of frame.target among the thread's targets, from 1 on; 0 if the frame has none.
-void fields(MessageIO& io, Frame& frame, std::uint32_t& target) {
+// `run`: the index of the frame's run, or Frame::kNone. `target`: the number of frame.target among the thread's targets,
+// from 1 on; 0 if the frame has none.
+void fields(MessageIO& io, StackFrame& frame, std::int32_t& run, std::uint32_t& target) {
   io.enumeration(1, frame.kind, FrameKind::gap);
   io.enumeration(2, frame.trust, kLastTrust);
   io.enumeration(3, frame.address_kind, AddressKind::return_address);
@@ -65,7 +66,7 @@ void fields(MessageIO& io, Frame& frame, std::uint32_t& target) {
   io.fixed64(5, frame.stack_pointer);
   io.fixed64(6, frame.function, 0);
   io.int32(7, frame.module, Frame::kNone);
-  io.int32(8, frame.run, Frame::kNone);
+  io.int32(8, run, Frame::kNone);
   io.varint(9, target, 0);
   if (io.is_writing() && frame.il.assembly == Frame::kNone) return;
   io.int32(20, frame.il.assembly);
@@ -81,17 +82,20 @@ void fields(MessageIO& io, Run& run) {
   io.varint(5, run.frame_count);
 }
 
-// Throws if an index inside the stack is invalid, so that later code need not check.
-void check_indices(const Stack& stack) {
-  const auto runs = static_cast<std::int64_t>(stack.runs.size());
-  for (const Frame& frame : stack.frames) {
-    require(frame.run >= Frame::kNone && frame.run < runs && frame.module >= Frame::kNone &&
-                frame.il.assembly >= Frame::kNone,
-            "an index of a frame is not valid");
-  }
+// Gives each gap the reason of its run. Throws if an index inside the stack is invalid, so that later code need not
+// check. `run_of`: the run of each frame. The rest of the runs follows from the frames.
+void set_reasons(Stack& stack, const std::vector<Run>& runs, const std::vector<std::int32_t>& run_of) {
   const std::uint64_t frames = stack.frames.size();
-  for (const Run& run : stack.runs) {
+  for (const Run& run : runs) {
     require(std::uint64_t{run.first_frame} + run.frame_count <= frames, "a run has more frames than there are");
+  }
+  for (std::size_t i = 0; i < frames; ++i) {
+    StackFrame& frame = stack.frames[i];
+    require(run_of[i] >= Frame::kNone && run_of[i] < static_cast<std::int64_t>(runs.size()) &&
+                frame.module >= Frame::kNone && frame.il.assembly >= Frame::kNone,
+            "an index of a frame is not valid");
+    const bool is_open = frame.kind == FrameKind::gap && run_of[i] != Frame::kNone;
+    if (is_open) frame.why = runs[static_cast<std::size_t>(run_of[i])].why;
   }
 }
 
@@ -100,6 +104,13 @@ void check_indices(const Stack& stack) {
 void thread_fields(MessageIO& io, Thread& thread) {
   TargetNumbers sent;
   ReceivedTargets received;
+  std::vector<Run> runs;
+  std::vector<std::int32_t> run_of;
+  if (io.is_writing()) {
+    runs = thread.stack.runs();
+    run_of = thread.stack.run_of_frames();
+  }
+  std::size_t next_frame = 0;
   io.all([&](MessageIO& all) {
     all.varint(1, thread.os_id);
     all.fixed64(2, thread.clr_id);
@@ -116,19 +127,21 @@ void thread_fields(MessageIO& io, Thread& thread) {
     all.varint(13, thread.copy_cut, false);
     all.varint(16, thread.moment, 0);
     received.fields(all);
-    all.repeated(8, thread.stack.frames, all.kNoLimit, [&](Frame& frame) {
+    all.repeated(8, thread.stack.frames, all.kNoLimit, [&](StackFrame& frame) {
+      if (!all.is_writing()) run_of.push_back(Frame::kNone);
+      std::int32_t& run = run_of[next_frame++];
       std::uint32_t target = 0;
       if (all.is_writing()) {
         bool is_new = false;
         target = sent.number(frame.target, is_new);
         if (is_new) all.string(kTarget, frame.target);
       }
-      all.nested(8, [&](MessageIO& inner) { fields(inner, frame, target); });
+      all.nested(8, [&](MessageIO& inner) { fields(inner, frame, run, target); });
       if (!all.is_writing()) frame.target = received.at(target);
     });
-    all.messages(9, thread.stack.runs, all.kNoLimit, fields);
+    all.messages(9, runs, all.kNoLimit, fields);
   });
-  if (!io.is_writing()) check_indices(thread.stack);
+  if (!io.is_writing()) set_reasons(thread.stack, runs, run_of);
 }
 
 }  // namespace mixwalk

@@ -27,10 +27,10 @@ struct FrameWords {
 };
 
 // `make_shown`: makes the name of an image showable.
-FrameWords words_of(const auto& frame, const std::vector<Module>& modules, std::string name, std::string target,
-                    OpenReason why, const auto& make_shown) {
+FrameWords words_of(const Frame& frame, const std::vector<Module>& modules, std::string name, std::string target,
+                    const auto& make_shown) {
   FrameWords words{.kind = frame.kind, .image = {}, .offset = frame.address, .name = std::move(name),
-                   .target = std::move(target), .why = why};
+                   .target = std::move(target), .why = frame.why};
   if (frame.module != Frame::kNone) {
     const Module& module = modules[static_cast<std::size_t>(frame.module)];
     words.image = make_shown(module_name(module));
@@ -74,36 +74,35 @@ std::string shown_target(std::string_view stub, std::string target) {
   return clr_stub(stub) == ClrStub::pinvoke ? target : managed_name(target);
 }
 
-std::string label_with_name(const Recording& recording, const RecordedFrame& frame, std::string name) {
+std::string label_with_name(const Recording& recording, const Frame& frame, std::string name) {
   std::string target = shown_target(name, valid_utf8(frame.target));
-  std::string label = label_of(
-      words_of(frame, recording.modules, std::move(name), std::move(target), frame.why, &valid_utf8));
+  std::string label = label_of(words_of(frame, recording.modules, std::move(name), std::move(target), &valid_utf8));
   if (is_guess(frame.trust)) label += kGuessedMark;
   return label;
 }
 
 }  // namespace
 
-std::string frame_label(const Snapshot& snapshot, const Stack& stack, const Frame& frame) {
+std::string frame_label(const Snapshot& snapshot, const Frame& frame) {
   return label_of(words_of(frame, snapshot.modules, shown_name(frame.kind, frame.name),
-                           shown_target(frame.name, frame.target), stack.why_missing(frame), std::identity()));
+                           shown_target(frame.name, frame.target), std::identity()));
 }
 
-std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
+std::string frame_label(const Recording& recording, const Frame& frame) {
   return label_with_name(recording, frame, shown_name(frame.kind, valid_utf8(frame.name)));
 }
 
-std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame) {
+std::string raw_frame_label(const Recording& recording, const Frame& frame) {
   return label_with_name(recording, frame, valid_utf8(frame.name));
 }
 
-std::string line_label(const Snapshot& snapshot, const Stack& stack, const Frame& frame, const LineLimits& limits) {
+std::string line_label(const Snapshot& snapshot, const Frame& frame, const LineLimits& limits) {
   const bool native = frame.kind == FrameKind::native;
   const auto file = [&](const std::string& name) { return printable(name, limits.files); };
   const std::string label = label_of(words_of(
       frame, snapshot.modules,
       printable(native ? shortened(frame.name) : shown_name(frame.kind, frame.name), limits.names),
-      printable(shown_target(frame.name, frame.target), limits.names), stack.why_missing(frame), file));
+      printable(shown_target(frame.name, frame.target), limits.names), file));
   return frame.inline_depth != 0 ? "[inlined] " + label : label;
 }
 

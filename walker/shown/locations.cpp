@@ -5,7 +5,7 @@ namespace {
 
 // How deep a frame is inlined, or 0 if it is a real frame.
 unsigned depth(const RecordedStacks& stacks, std::uint32_t node) {
-  const RecordedFrame* frame = stacks.frames()[stacks.nodes()[node].frame].frame;
+  const Frame* frame = stacks.frames()[stacks.nodes()[node].frame].frame;
   return frame == nullptr ? 0 : frame->inline_depth;
 }
 
@@ -51,7 +51,7 @@ std::uint32_t Locations::intern(const RecordedStacks& stacks, std::vector<std::u
     if (!added) return at->second;
   }
   Location location;
-  if (const RecordedFrame* real = stacks.frames()[frames.back()].frame) {
+  if (const Frame* real = stacks.frames()[frames.back()].frame) {
     location.module = real->module;
     location.address = CodeAddress{real->address, real->address_kind}.lookup();
   }

@@ -20,7 +20,7 @@ std::string_view RecordedStacks::Frame::plain_label() const {
 
 RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.nodes) {
   frames_.reserve(recording.frames.size());
-  for (const RecordedFrame& frame : recording.frames) {
+  for (const mixwalk::Frame& frame : recording.frames) {
     frames_.push_back({frame_label(recording, frame), &frame});
   }
   keep_methods_apart(recording);

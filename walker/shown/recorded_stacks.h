@@ -16,7 +16,7 @@ class RecordedStacks {
  public:
   struct Frame {
     std::string label;                     // UTF-8
-    const RecordedFrame* frame = nullptr;  // null if the entry is a word in a frame's place
+    const mixwalk::Frame* frame = nullptr;  // null if the entry is a word in a frame's place
 
     // The label without kGuessedMark.
     std::string_view plain_label() const;

@@ -29,7 +29,7 @@ bool has_own_name(const Frame& frame) {
   return true;
 }
 
-bool is_marked(const Frame& frame) {
+bool is_marked(const StackFrame& frame) {
   return frame.call == CallCheck::no_call || frame.call == CallCheck::elsewhere;
 }
 
@@ -97,7 +97,7 @@ RuntimeFrames::RuntimeFrames(const Snapshot& snapshot) : runtime_(runtime_images
   }
 }
 
-RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
+RuntimeFrames::Part RuntimeFrames::part_of(const StackFrame& frame) const {
   if (frame.kind != FrameKind::native || frame.module == Frame::kNone || is_guess(frame.trust) ||
       is_marked(frame)) {
     return Part::other;
@@ -113,12 +113,12 @@ RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
 }
 
 std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
-  const std::vector<Frame>& frames = stack.frames;
+  const std::vector<StackFrame>& frames = stack.frames;
   // The part that each frame belongs to, from the leaf on. The program's own image counts as the host below the host's
   // frames.
   std::vector<Part> parts;
   bool below_host = false;
-  for (const Frame& frame : frames) {
+  for (const StackFrame& frame : frames) {
     Part part = part_of(frame);
     if (part == Part::other && below_host && frame.kind == FrameKind::native &&
         frame.module != Frame::kNone && program_[static_cast<std::size_t>(frame.module)] &&
@@ -134,7 +134,8 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
   }
   // The functions by which the system starts a thread count only at the root.
   std::size_t root = frames.size();
-  const bool reaches_root = !stack.runs.empty() && stack.runs.back().end == RunEnd::root;
+  const std::vector<Run> runs = stack.runs();
+  const bool reaches_root = !runs.empty() && runs.back().end == RunEnd::root;
   while (reaches_root && root != 0 && parts[root - 1] == Part::system_start) --root;
   for (std::size_t i = 0; i < root; ++i) {
     if (parts[i] == Part::system_start) parts[i] = Part::other;
@@ -158,7 +159,7 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
       role = "thread start";
     } else if (end < frames.size() && frames[end].kind == FrameKind::managed) {
       if (const std::string_view method = public_name(frames[end].name); !method.empty()) {
-        const bool in_leaf_run = frames[begin].run != Frame::kNone && frames[begin].run == frames.front().run;
+        const bool in_leaf_run = runs.front().first_frame == 0 && begin < runs.front().frame_count;
         const bool waits = in_leaf_run && is_system_wait(frames.front().name);
         role = std::string(method) + (waits ? " waits in the runtime" : " in the runtime");
       }

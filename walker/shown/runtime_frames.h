@@ -19,7 +19,7 @@ struct FoldedFrames {
 //   is Microsoft's host (which is so if hostfxr's frame above is a function that only this host calls), and have no
 //   name from debug information;
 // - or in the functions by which the system starts a thread, at the stack's root, below such frames.
-// A frame that is marked (Frame::call) or was guessed, and a gap, are never among them, because they end a row.
+// A frame that is marked (StackFrame::call) or was guessed, and a gap, are never among them, because they end a row.
 //
 // The role follows from the neighbouring frames. Frames between the thread's first managed method and the root are the
 // thread's start, or, if frames of the host are among them, the start of the program. Frames that a method of the
@@ -35,7 +35,7 @@ class RuntimeFrames {
  private:
   enum class Part : unsigned char { other, runtime, host, system_start };
 
-  Part part_of(const Frame& frame) const;
+  Part part_of(const StackFrame& frame) const;
 
   std::vector<bool> runtime_, host_, program_;  // by module
   std::vector<std::string> images_;             // file names in lower case

@@ -29,7 +29,7 @@ ThrowMachinery::ThrowMachinery(const Recording& recording) {
   const std::vector<bool> is_runtime = runtime_images(recording);
   std::vector<std::string> images;
   for (const Module& module : recording.modules) images.push_back(ascii_lower(module_name(module)));
-  for (const RecordedFrame& frame : recording.frames) {
+  for (const Frame& frame : recording.frames) {
     const bool in_image = frame.module != Frame::kNone;
     const auto image = static_cast<std::size_t>(in_image ? frame.module : 0);
     Part part = Part::other;

@@ -95,7 +95,7 @@ std::string_view unit(SampleEvent event) noexcept {
 
 std::vector<std::string> open_runs(const Stack& stack) {
   std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
-  for (const Run& run : stack.runs) {
+  for (const Run& run : stack.runs()) {
     if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
   }
   std::vector<std::string> sentences;

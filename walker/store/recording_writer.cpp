@@ -252,7 +252,7 @@ void RecordingWriter::add_frames(const Recording& recording) {
   using layout::Chunk, layout::FrameField;
   MessageBuilder<Chunk> out(chunk_);
   for (; frames_ < recording.frames.size(); ++frames_) {
-    const RecordedFrame& frame = recording.frames[frames_];
+    const Frame& frame = recording.frames[frames_];
     {
       MessageBuilder<FrameField> inner(out, Chunk::frame);
       inner.add_uint64(FrameField::kind, number(frame.kind));

@@ -178,9 +178,9 @@ Recording::EarlierDump get_earlier_dump(pbf_message<EarlierDumpField> in, TableR
   return dump;
 }
 
-RecordedFrame get_frame(pbf_message<FrameField> in) {
-  RecordedFrame frame;
-  frame.kind = FrameKind{};  // a missing field means 0, which is not the default of RecordedFrame
+Frame get_frame(pbf_message<FrameField> in) {
+  Frame frame;
+  frame.kind = FrameKind{};  // a missing field means 0, which is not the default
   while (in.next()) {
     switch (in.tag()) {
       case FrameField::kind: frame.kind = checked(in.get_uint64(), layout::kLastKind); break;

@@ -23,7 +23,7 @@ Recording::ThreadInfo get_thread(protozero::pbf_message<layout::ThreadField> in)
 Lock get_lock(protozero::pbf_message<layout::LockField> in, TableRoom& room);
 Recording::EarlierDump get_earlier_dump(protozero::pbf_message<layout::EarlierDumpField> in, TableRoom& room);
 
-RecordedFrame get_frame(protozero::pbf_message<layout::FrameField> in);
+Frame get_frame(protozero::pbf_message<layout::FrameField> in);
 
 // A thread's new name, which it got later.
 struct ThreadName {

@@ -103,7 +103,7 @@ std::string recorded(const std::map<std::string, Bytes>& there, const Assembly& 
   Symboliser symboliser(files, files);
   ImageIdentities identities(files);
   RecordingCollector collector(
-      [&](RecordedFrame frame, const Module& module) {
+      [&](Frame frame, const Module& module) {
         return symbolised(std::move(frame), module, symboliser);
       },
       {}, {[&](Module& module) { identify(module, identities); }, {}});
@@ -182,7 +182,7 @@ TEST_F(SymboliseCommandTest, IsTheRecordingThatHadTheSymbols) {
         << i << ' ' << found.frames[i].name << " for " << expected.frames[i].name;
   }
   EXPECT_EQ(found, expected);
-  const auto is_inlined = [](const RecordedFrame& frame) { return frame.inline_depth != 0; };
+  const auto is_inlined = [](const Frame& frame) { return frame.inline_depth != 0; };
   EXPECT_TRUE(std::any_of(found.frames.begin(), found.frames.end(), is_inlined));
 }
 
@@ -219,8 +219,7 @@ TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
     dump.locks = {{.address = 0x1000 + i, .type = "System.Object", .owner = 1, .held = true, .waiters = {{2, false}}}};
     for (std::uint32_t id = 1; id <= 2; ++id) {
       Thread thread{.os_id = id, .name = "worker", .cpu = 100 * i + id};
-      thread.stack.frames = {{.address = kBase + (i == 2 ? 0x1044u : 0x1004u), .module = 0}};
-      thread.stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 1}};
+      thread.stack.frames = {Frame{.address = kBase + (i == 2 ? 0x1044u : 0x1004u), .module = 0}};
       dump.threads.push_back(thread);
     }
   }
@@ -262,7 +261,7 @@ TEST_F(SymboliseCommandTest, ByThePdbAloneAsFarAsThatIsCertain) {
   const Result done = symbolise();
   EXPECT_EQ(done.code, ExitCode::ok) << done.err;
   std::map<std::uint64_t, std::string> names;
-  for (const RecordedFrame& frame : result().frames) {
+  for (const Frame& frame : result().frames) {
     if (frame.inline_depth == 0) names[frame.address - kBase] = frame.name;
   }
   EXPECT_EQ(names[0x1004], "ns::outer");

@@ -52,12 +52,13 @@ TEST(QuestionedCodeTest, PlacesInIl) {
   clr.places[0x4000] = {{0, 0x0600'0004, 1}, 0x40};
   Snapshot snapshot;
   snapshot.threads.resize(1);
-  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
-  frames = {{.kind = FrameKind::managed, .address = 0x1000, .function = 0x10},
-            {.kind = FrameKind::managed, .address_kind = AddressKind::return_address, .address = 0x2000, .function = 0x20},
-            {.kind = FrameKind::managed, .address = 0x3000, .function = 0x30},
-            {.kind = FrameKind::stub, .address = 0x4000, .function = 0x40},
-            {.kind = FrameKind::native, .address = 0x1000}};
+  std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+  frames = {Frame{.kind = FrameKind::managed, .address = 0x1000, .function = 0x10},
+            Frame{.kind = FrameKind::managed, .address_kind = AddressKind::return_address, .address = 0x2000,
+                  .function = 0x20},
+            Frame{.kind = FrameKind::managed, .address = 0x3000, .function = 0x30},
+            Frame{.kind = FrameKind::stub, .address = 0x4000, .function = 0x40},
+            Frame{.kind = FrameKind::native, .address = 0x1000}};
   add_il_places(snapshot, clr);
   EXPECT_EQ(snapshot.assemblies, clr.assemblies);
   EXPECT_EQ(frames[0].il, (IlPlace{0, 0x0600'0001, 5}));
@@ -72,11 +73,12 @@ std::string target_of(test::FakeClrQuestions& clr, const std::string& stub, std:
   clr.add_method(0x50, {.name = "Orders.Check()"});
   Snapshot snapshot;
   snapshot.threads.resize(1);
-  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+  std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
   frames.resize(2);
   frames[0].kind = above;
   if (above == FrameKind::managed) frames[0].function = 0x50;
-  frames[1] = {.kind = FrameKind::stub, .function = 0x20, .callee = callee};
+  frames[1] = Frame{.kind = FrameKind::stub, .function = 0x20};
+  frames[1].callee = callee;
   name_functions(snapshot, clr);
   return frames[1].target;
 }
@@ -107,13 +109,13 @@ TEST(QuestionedCodeTest, CodeOfTheRuntimeThatBelongsToNoMethod) {
   clr.code_names[0x4000] = "CLRStub[JumpStub]@4000";
   Snapshot snapshot;
   snapshot.threads.resize(1);
-  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
-  frames = {{.kind = FrameKind::native, .address = 0x1000},
-            {.kind = FrameKind::native, .address_kind = AddressKind::return_address, .address = 0x2000},
-            {.kind = FrameKind::native, .address = 0x3000},
-            {.kind = FrameKind::native, .address = 0x4000, .module = 0},
-            {.kind = FrameKind::native, .address = 0x5000},
-            {.kind = FrameKind::gap}};
+  std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+  frames = {Frame{.kind = FrameKind::native, .address = 0x1000},
+            Frame{.kind = FrameKind::native, .address_kind = AddressKind::return_address, .address = 0x2000},
+            Frame{.kind = FrameKind::native, .address = 0x3000},
+            Frame{.kind = FrameKind::native, .address = 0x4000, .module = 0},
+            Frame{.kind = FrameKind::native, .address = 0x5000},
+            Frame{.kind = FrameKind::gap}};
   name_functions(snapshot, clr);
   EXPECT_EQ(frames[0].kind, FrameKind::stub);
   EXPECT_EQ(frames[0].name, "VSD_ResolveStub");

@@ -61,7 +61,7 @@ TEST(FirefoxProfile, ASingleFileProgramHasItsRuntimeInItsOwnImage) {
 TEST(FirefoxProfile, AFrameBeforeItsImageHasNoAddress) {
   Recording recording;
   recording.modules.push_back({.base = 0x1000, .size = 0x1000, .path = "a.dll"});
-  recording.frames.push_back({.address = 0xfff, .module = 0, .displacement = 4, .name = "f"});
+  recording.frames.push_back({.address = 0xfff, .module = 0, .name = "f", .displacement = 4});
   recording.nodes = {{Recording::kNone, 0}};
   const auto frames = nlohmann::json::parse(profile_of(recording)).at("shared").at("frameTable");
   EXPECT_EQ(frames.at("address").at(0), -1);

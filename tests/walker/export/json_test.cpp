@@ -53,7 +53,7 @@ TEST(Json, GuessedFramesAreCountedInTheirRun) {
   EXPECT_EQ(thread.at("guessed"), true);
   EXPECT_EQ(thread.at("frames")[4].at("trust"), "frame-pointer");
   for (std::size_t i = 0; i < thread.at("runs").size(); ++i) {
-    EXPECT_EQ(thread.at("runs")[i].value("guessed_frames", 0), i == static_cast<std::size_t>(frame.run) ? 1 : 0);
+    EXPECT_EQ(thread.at("runs")[i].value("guessed_frames", 0), i == 1 ? 1 : 0);
   }
   EXPECT_EQ(json.at("counters").at("guessed"), 1);
 }

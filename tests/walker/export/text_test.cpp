@@ -95,8 +95,8 @@ TEST(Text, ManagedOnlyAndDepth) {
 TEST(Text, AnInlinedCallIsNoFrameAndSaysSo) {
   Snapshot snapshot = representative_snapshot();
   Stack& stack = snapshot.threads[0].stack;
-  const Frame outer = stack.frames[4];  // submit_order
-  Frame inlined = outer;
+  const StackFrame outer = stack.frames[4];  // submit_order
+  StackFrame inlined = outer;
   inlined.inline_depth = 1;
   inlined.name = "round_up";
   inlined.displacement = 0;
@@ -269,12 +269,14 @@ TEST(Text, AStackWithoutFramesIsNotWhole) {
 TEST(Text, AReasonIsSaidOnceAndCounted) {
   Snapshot snapshot = representative_snapshot();
   Stack stack;
-  stack.runs.push_back({.position = RunPosition::leaf, .end = RunEnd::closed});
-  for (int i = 0; i < 3832; ++i) {
-    stack.runs.push_back({.position = RunPosition::middle, .why = OpenReason::stack_cut});
-  }
-  stack.runs.push_back({.position = RunPosition::middle, .why = OpenReason::no_unwind});
-  stack.runs.push_back({.position = RunPosition::root, .why = OpenReason::stack_cut});
+  stack.frames.push_back(Frame{});
+  const auto add_open_run = [&](OpenReason why) {
+    stack.frames.push_back(Frame{.kind = FrameKind::managed});
+    stack.frames.push_back(Frame{.kind = FrameKind::gap, .why = why});
+  };
+  for (int i = 0; i < 3832; ++i) add_open_run(OpenReason::stack_cut);
+  add_open_run(OpenReason::no_unwind);
+  add_open_run(OpenReason::stack_cut);
   snapshot.threads = {Thread{.os_id = 7, .stack = stack}};
   EXPECT_NE(text_of(snapshot).find("; middle run open: the code has no unwind data"
                                    "; 3832 middle runs open: the stack was larger than the copy, or a page "

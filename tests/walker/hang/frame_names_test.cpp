@@ -17,7 +17,7 @@ TEST(FrameNamesTest, TellingFramesAreStubsAndTheProgramsOwn) {
   builder.thread(0x10, test::managed_thread({"ntdll!NtWaitForSingleObject", "orders_native!print", "P orders!print",
                                              "M System.Lazy.Get()", "M Orders.Print()", "coreclr!", "M Orders.Run()"}));
   const FrameNames names(builder.snapshot());
-  const std::vector<Frame>& frames = builder.last().stack.frames;
+  const std::vector<StackFrame>& frames = builder.last().stack.frames;
   EXPECT_EQ(significant_frames(names, frames, 1, 3), (Places{1, 2, 4}));
   EXPECT_EQ(significant_frames(names, frames, 1, 100), (Places{1, 2, 4, 6}));
   // The first frame is shown in every case.

@@ -140,7 +140,7 @@ Snapshot standing_in(const std::string& function, const std::string& image = "C:
   snapshot.modules = {{0x1000, 0x1000, 0, image}};
   snapshot.threads.push_back({.os_id = kWaiter});
   for (const std::string& name : {std::string("NtWaitForAlertByThreadId"), function, std::string("caller")}) {
-    Frame frame{.stack_pointer = 0x1'0000 + snapshot.threads[0].stack.frames.size() * 0x100, .module = 0, .name = name};
+    StackFrame frame({.module = 0, .name = name}, 0x1'0000 + snapshot.threads[0].stack.frames.size() * 0x100);
     snapshot.threads[0].stack.frames.push_back(frame);
   }
   return snapshot;

@@ -15,8 +15,8 @@ constexpr std::uint64_t kStack = test::StandingTarget::kStack, kRip = test::Stan
 constexpr char kEnter[] = "System.Threading.Lock.TryEnterSlow(System.Int32, System.Threading.Lock+ThreadId)";
 constexpr char kWait[] = "System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
 
-Frame frame(FrameKind kind, std::uint64_t stack_pointer, const std::string& name) {
-  Frame frame;
+StackFrame frame(FrameKind kind, std::uint64_t stack_pointer, const std::string& name) {
+  StackFrame frame;
   frame.kind = kind;
   frame.address = kRip;
   frame.stack_pointer = stack_pointer;
@@ -142,7 +142,7 @@ TEST_F(ThreadingLocks, OfAVersionThatIsNotKnown) {
 class ReaderWriterLocks : public ThreadingLocks {
  protected:
   ReaderWriterLocks() {
-    std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+    std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
     frames[3].name = "System.Threading.ReaderWriterLockSlim.WaitOnEvent(System.Threading.EventWaitHandle)";
     frames[4].name = "System.Threading.ReaderWriterLockSlim.EnterWriteLock()";
     clr.locks_of[kLock] = by(1);
@@ -189,8 +189,8 @@ TEST_F(ThreadingLocks, ThatNobodyHasWaitedForIsNone) {
 }
 
 TEST_F(ThreadingLocks, OfAThreadThatSpinsOrRuns) {
-  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
-  const std::vector<Frame> waiting = frames;
+  std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+  const std::vector<StackFrame> waiting = frames;
   frames[2].name = "System.Threading.Thread.SpinWait(System.Int32)";
   EXPECT_EQ(find(), Locks{});
   frames[2].name = "Orders.Wait()";

@@ -66,7 +66,7 @@ class WaitChainTest : public testing::Test {
       target.listed.push_back({.os_id = id});
       target.memory_of.put(test::StandingTarget::kStack + id * 0x1'0000, std::uint64_t{id});
       Thread thread{.os_id = id};
-      Frame frame;
+      StackFrame frame;
       frame.address = test::StandingTarget::kRip;
       frame.stack_pointer = test::StandingTarget::kStack + id * 0x1'0000;
       thread.stack.frames = {frame};

@@ -103,7 +103,7 @@ struct Scene {
   std::vector<RunFrame> scratch = std::vector<RunFrame>(64);
 };
 
-std::string text(const Frame& frame) {
+std::string text(const StackFrame& frame) {
   if (frame.kind == FrameKind::gap) return "gap";
   char line[128];
   std::snprintf(line, sizeof line, "%s %llx@%llx", std::string(enum_name(frame.kind)).c_str(),
@@ -126,33 +126,34 @@ std::string text(const Run& run) {
 
 std::vector<std::string> frames(const Stack& stack) {
   std::vector<std::string> lines;
-  for (const Frame& frame : stack.frames) lines.push_back(text(frame));
+  for (const StackFrame& frame : stack.frames) lines.push_back(text(frame));
   return lines;
 }
 
 std::vector<std::string> runs(const Stack& stack) {
   std::vector<std::string> lines;
-  for (const Run& run : stack.runs) lines.push_back(text(run));
+  for (const Run& run : stack.runs()) lines.push_back(text(run));
   return lines;
 }
 
-// Frame::run and Run::first_frame contain the same information, so they must agree in every stack.
 void expect_consistent(const Stack& stack) {
-  std::vector<std::int32_t> run_of(stack.frames.size(), Frame::kNone);
-  for (std::size_t i = 0; i < stack.runs.size(); ++i) {
-    const Run& run = stack.runs[i];
+  const std::vector<Run> runs = stack.runs();
+  const std::vector<std::int32_t> run_of = stack.run_of_frames();
+  std::vector<std::int32_t> expected(stack.frames.size(), Frame::kNone);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
     ASSERT_LE(std::uint64_t{run.first_frame} + run.frame_count, stack.frames.size());
     EXPECT_NE(run.frame_count, 0u);
     EXPECT_EQ(run.end == RunEnd::open, run.why != OpenReason::none) << text(run);
     EXPECT_EQ(run.end == RunEnd::open,
               stack.frames[run.first_frame + run.frame_count - 1].kind == FrameKind::gap);
     for (std::uint32_t k = 0; k < run.frame_count; ++k) {
-      run_of[run.first_frame + k] = static_cast<std::int32_t>(i);
+      expected[run.first_frame + k] = static_cast<std::int32_t>(i);
     }
   }
+  EXPECT_EQ(run_of, expected);
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-    EXPECT_EQ(stack.frames[i].run, run_of[i]) << text(stack.frames[i]);
-    EXPECT_EQ(stack.frames[i].run == Frame::kNone, stack.frames[i].kind == FrameKind::managed);
+    EXPECT_EQ(run_of[i] == Frame::kNone, stack.frames[i].kind == FrameKind::managed) << text(stack.frames[i]);
   }
 }
 
@@ -170,7 +171,7 @@ TEST(MergeTest, LeafRunEndsAtFirstManagedFrame) {
   EXPECT_EQ(text(stack.frames[1]), "native 20020@7020 m1");
   EXPECT_EQ(text(stack.frames[2]), "stub 900220@7060 f3");
   EXPECT_EQ(text(stack.frames[3]), "managed 900130@7090 f2");
-  EXPECT_EQ(text(stack.runs[0]), "leaf closed, 3 from 0");
+  EXPECT_EQ(text(stack.runs()[0]), "leaf closed, 3 from 0");
   EXPECT_EQ(stack.frames[0].address_kind, AddressKind::instruction_pointer);
   EXPECT_EQ(stack.frames[0].trust, Trust::context);
   EXPECT_EQ(stack.frames[1].address_kind, AddressKind::return_address);
@@ -270,7 +271,7 @@ TEST(MergeTest, AnotherFunctionsFrameAroundTheReportedRspIsNotMet) {
   auto entries = sandwich_entries();
   entries[2] = entry(kHelper, 0x900138, 0x7130);  // in fact Main's frame lies there
   const Stack stack = Scene(sandwich(), entries).merged();
-  EXPECT_EQ(text(stack.runs.at(2)), "middle open (passed-bound), 1 from 7");
+  EXPECT_EQ(text(stack.runs().at(2)), "middle open (passed-bound), 1 from 7");
   expect_consistent(stack);
 }
 
@@ -304,7 +305,7 @@ TEST(MergeTest, HoleThatArrivesAtTheRootStaysOpen) {
   auto real = sandwich();
   real[5] = {0, 0x70E0};
   const Stack stack = Scene(real, sandwich_entries()).merged();
-  EXPECT_EQ(text(stack.runs.at(1)), "middle open (ended-at-root), 2 from 4");
+  EXPECT_EQ(text(stack.runs().at(1)), "middle open (ended-at-root), 2 from 4");
   EXPECT_EQ(text(stack.frames.at(6)), "managed 900040@7100 f1");
   EXPECT_FALSE(stack.whole());
   expect_consistent(stack);
@@ -315,7 +316,7 @@ TEST(MergeTest, WrongFunctionOnTheRightStackPointer) {
   real[6].rip = 0x900150;  // Helper is where the CLR says that Main is
   real.insert(real.begin() + 7, {0x900040, 0x7100});
   const Stack stack = Scene(real, sandwich_entries()).merged();
-  EXPECT_EQ(text(stack.runs.at(1)), "middle open (wrong-function), 3 from 4");
+  EXPECT_EQ(text(stack.runs().at(1)), "middle open (wrong-function), 3 from 4");
   EXPECT_EQ(text(stack.frames.at(7)), "managed 900040@7100 f1");
   EXPECT_FALSE(stack.whole());
   expect_consistent(stack);
@@ -325,9 +326,9 @@ TEST(MergeTest, LeafRunThatCannotBeUnwoundStaysOpen) {
   auto real = sandwich();
   real[1].fault = StepFault::bad_unwind;
   const Stack stack = Scene(real, sandwich_entries()).merged();
-  EXPECT_EQ(text(stack.runs.at(0)), "leaf open (bad-unwind), 3 from 0");
+  EXPECT_EQ(text(stack.runs().at(0)), "leaf open (bad-unwind), 3 from 0");
   EXPECT_EQ(text(stack.frames.at(3)), "managed 900130@7090 f2");
-  EXPECT_EQ(text(stack.runs.back()), "root root, 2 from 7");
+  EXPECT_EQ(text(stack.runs().back()), "root root, 2 from 7");
   EXPECT_FALSE(stack.whole());
   expect_consistent(stack);
 }
@@ -354,7 +355,7 @@ TEST(MergeTest, RootRunThatStopsIsOpen) {
   real[8].fault = StepFault::no_unwind;
   for (const auto& entries : {sandwich_entries(), std::vector<ManagedEntry>()}) {
     const Stack stack = Scene(real, entries).merged();
-    EXPECT_EQ(text(stack.runs.back()), "root open (no-unwind), 3 from 7");
+    EXPECT_EQ(text(stack.runs().back()), "root open (no-unwind), 3 from 7");
     EXPECT_EQ(text(stack.frames.back()), "gap");
     EXPECT_FALSE(stack.whole());
     expect_consistent(stack);
@@ -368,7 +369,7 @@ TEST(MergeTest, LastManagedFrameThatCannotBeUnwoundLeavesAGap) {
   entries.pop_back();
   for (const auto& reported : {entries, std::vector<ManagedEntry>()}) {
     const Stack stack = Scene(real, reported).merged();
-    EXPECT_EQ(text(stack.runs.back()), "root open (unreadable-unwind), 1 from 7");
+    EXPECT_EQ(text(stack.runs().back()), "root open (unreadable-unwind), 1 from 7");
     EXPECT_FALSE(stack.whole());
     expect_consistent(stack);
   }
@@ -412,9 +413,9 @@ TEST(MergeTest, GuessThatMeetsTheManagedFrameIsKept) {
   auto real = guessed();
   real[3].fault = StepFault::no_unwind;
   const Stack stack = Scene(real, {entry(kHelper, 0x900130, 0x7090)}).merged();
-  EXPECT_EQ(text(stack.runs.at(0)), "leaf closed, 2 from 0");
+  EXPECT_EQ(text(stack.runs().at(0)), "leaf closed, 2 from 0");
   EXPECT_EQ(text(stack.frames.at(2)), "managed 900130@7090 f2");
-  EXPECT_EQ(text(stack.runs.back()), "root open (no-unwind), 2 from 3");
+  EXPECT_EQ(text(stack.runs().back()), "root open (no-unwind), 2 from 3");
   expect_consistent(stack);
 }
 
@@ -434,7 +435,7 @@ TEST(MergeTest, ManagedFrameThatTheClrConfirmsIsNoGuessAnyMore) {
 
 TEST(MergeTest, GuessThatPassesTheManagedFrameIsTakenBack) {
   const Stack stack = Scene(guessed(), {entry(kMain, 0x900040, 0x7080)}).merged();
-  EXPECT_EQ(text(stack.runs.at(0)), "leaf open (no-call), 2 from 0");
+  EXPECT_EQ(text(stack.runs().at(0)), "leaf open (no-call), 2 from 0");
   EXPECT_EQ(text(stack.frames.at(2)), "managed 900040@7080 f1");
   expect_consistent(stack);
 }
@@ -496,7 +497,7 @@ TEST(MergeTest, WalkThatTakesTooLongIsEnded) {
   Scene scene(real);
   const Stack stack = merge(scene.sample, {scene.step, scene.managed, ModuleView(kModules),
                                            scene.scratch, std::chrono::milliseconds(0)});
-  EXPECT_EQ(stack.runs.at(0).why, OpenReason::too_slow);
+  EXPECT_EQ(stack.runs().at(0).why, OpenReason::too_slow);
   EXPECT_LE(stack.frames.size(), 300u);
   expect_consistent(stack);
 }
@@ -554,14 +555,14 @@ TEST(MergeTest, CutStackSaysSo) {
   const auto begin = reinterpret_cast<std::uint64_t>(large.data());
   for (const auto& entries : {sandwich_entries(), std::vector<ManagedEntry>()}) {
     Scene whole_copy(real, entries);
-    EXPECT_EQ(text(whole_copy.merged().runs.back()), "root open (unreadable-stack), 3 from 7");
+    EXPECT_EQ(text(whole_copy.merged().runs().back()), "root open (unreadable-stack), 3 from 7");
 
     Scene cut(real, entries);
     std::array<std::byte, 64> small;
     cut.sample.stack = StackCopy(small);
     cut.sample.stack.fill(test::OwnMemory(), begin, begin + large.size());
     const Stack stack = cut.merged();
-    EXPECT_EQ(text(stack.runs.back()), "root open (stack-cut), 3 from 7");
+    EXPECT_EQ(text(stack.runs().back()), "root open (stack-cut), 3 from 7");
     EXPECT_FALSE(stack.whole());
   }
 }
@@ -589,7 +590,7 @@ TEST(MergeTest, HoleThatTheClrBeginsBelowAStub) {
   EXPECT_EQ(text(stack.frames[4]), "stub 900230@70a8 f3");
   EXPECT_EQ(stack.frames[4].trust, Trust::dynamic);
   EXPECT_EQ(text(stack.frames[5]), "native 20050@70c0 m1");
-  EXPECT_EQ(text(stack.runs[1]), "middle closed, 3 from 4");
+  EXPECT_EQ(text(stack.runs()[1]), "middle closed, 3 from 4");
   expect_consistent(stack);
   EXPECT_EQ(without_trust(stack), without_trust(Scene(real).merged()));
 }
@@ -612,8 +613,8 @@ TEST(MergeTest, HoleThatBeginsElsewhereInItsFrameSaysWhyItIsOpen) {
   real.insert(real.begin() + 5, {0x10020, 0x70C0});
   real.insert(real.begin() + 5, {0, 0x70D0});
   const Stack stack = Scene(real, entries).merged();
-  EXPECT_EQ(text(stack.runs.at(1)), "middle open (wrong-function), 1 from 4");
-  EXPECT_EQ(text(stack.runs.at(2)), "middle closed, 2 from 5");
+  EXPECT_EQ(text(stack.runs().at(1)), "middle open (wrong-function), 1 from 4");
+  EXPECT_EQ(text(stack.runs().at(2)), "middle closed, 2 from 5");
   EXPECT_FALSE(stack.whole());
   expect_consistent(stack);
 }
@@ -634,7 +635,7 @@ TEST(MergeTest, ManagedFrameThatCannotBeUnwoundLeavesAGapAboveTheNextOne) {
   real[3].fault = StepFault::no_unwind;
   const Stack stack =
       Scene(real, {entry(kHelper, 0x900130, 0x7090), entry(kMain, 0x900040, 0x7100)}).merged();
-  EXPECT_EQ(text(stack.runs.at(1)), "middle open (no-unwind), 1 from 4");
+  EXPECT_EQ(text(stack.runs().at(1)), "middle open (no-unwind), 1 from 4");
   EXPECT_EQ(text(stack.frames.at(5)), "managed 900040@7100 f1");
   expect_consistent(stack);
 }
@@ -663,8 +664,8 @@ TEST(MergeTest, FunctionWithoutUnwindDataIsALeafAtTheTopOnly) {
   EXPECT_TRUE(Scene(real).merged().whole());
   EXPECT_TRUE(Scene(real, sandwich_entries()).merged().whole());
   real[1].leaf = true;
-  EXPECT_EQ(text(Scene(real).merged().runs.back()), "leaf open (no-unwind), 3 from 0");
-  EXPECT_EQ(text(Scene(real, sandwich_entries()).merged().runs.front()),
+  EXPECT_EQ(text(Scene(real).merged().runs().back()), "leaf open (no-unwind), 3 from 0");
+  EXPECT_EQ(text(Scene(real, sandwich_entries()).merged().runs().front()),
             "leaf open (no-unwind), 3 from 0");
   // Under a trap's frame a leaf function is possible again, because the code was interrupted there and made no call.
   real[1].kind = AddressKind::instruction_pointer;
@@ -699,8 +700,8 @@ TEST(MergeTest, EndlessStackEndsAtTheFrameLimit) {
   sample.context[Register::rsp] = 0x7000;
   const Stack stack = merge(sample, {step, managed, ModuleView(kModules), {}});
   EXPECT_EQ(stack.frames.size(), kMaxFrames + 1);
-  ASSERT_EQ(stack.runs.size(), 1u);
-  EXPECT_EQ(stack.runs[0].why, OpenReason::frame_limit);
+  ASSERT_EQ(stack.runs().size(), 1u);
+  EXPECT_EQ(stack.runs()[0].why, OpenReason::frame_limit);
   expect_consistent(stack);
 }
 
@@ -738,7 +739,7 @@ TEST(MergeTest, ManagedFramesOfTheFiberComeBeforeThoseOfAnotherStack) {
   scene.sample.entry_count = scene.entries.size();
   const Stack stack = scene.merged();
   EXPECT_EQ(stack.frames.size(), sandwich().size());  // the gap takes the place of the root
-  EXPECT_EQ(text(stack.runs.back()), "root open (ended-at-root), 3 from 7");
+  EXPECT_EQ(text(stack.runs().back()), "root open (ended-at-root), 3 from 7");
   expect_consistent(stack);
 }
 
@@ -747,7 +748,7 @@ TEST(MergeTest, WhereTheThreadStandsIsNeverLeftOut) {
   Scene scene(sandwich(), {entry(kMain, 0x900040, 0x7000)});
   const Stack stack = scene.merged();
   EXPECT_EQ(text(stack.frames.at(0)), "native 10010@7000 m0");
-  EXPECT_EQ(text(stack.runs.at(0)), "leaf open (wrong-function), 2 from 0");
+  EXPECT_EQ(text(stack.runs().at(0)), "leaf open (wrong-function), 2 from 0");
   expect_consistent(stack);
 }
 
@@ -757,7 +758,7 @@ TEST(MergeTest, ThreadThatGaveNoSampleHasNoStack) {
     scene.sample.fault = fault;
     const Stack stack = scene.merged();
     EXPECT_THAT(stack.frames, IsEmpty());
-    EXPECT_THAT(stack.runs, IsEmpty());
+    EXPECT_THAT(stack.runs(), IsEmpty());
     EXPECT_FALSE(stack.whole());
     EXPECT_EQ(scene.step.steps(), 0u);
   }

@@ -104,11 +104,12 @@ TEST_F(RuntimeCodeTest, MemoryThatCannotBeRead) {
 TEST_F(RuntimeCodeTest, OnlyInterruptedCodeWithoutANameBecomesAStub) {
   heap_.put(0x100, {0x48, 0x89, 0x11, 0x4C, 0x8B, 0xC1, 0x48, 0xB8});
   Stack stack;
-  stack.frames = {{.kind = FrameKind::native, .address = kHeap + 0x103},
-                  {.kind = FrameKind::native, .address_kind = AddressKind::return_address, .address = kHeap + 0x103},
-                  {.kind = FrameKind::native, .address = kHeap + 0x103, .module = 1},
-                  {.kind = FrameKind::managed, .address = kHeap + 0x103},
-                  {.kind = FrameKind::native, .address = kHeap + 0x800}};
+  stack.frames = {Frame{.kind = FrameKind::native, .address = kHeap + 0x103},
+                  Frame{.kind = FrameKind::native, .address_kind = AddressKind::return_address,
+                        .address = kHeap + 0x103},
+                  Frame{.kind = FrameKind::native, .address = kHeap + 0x103, .module = 1},
+                  Frame{.kind = FrameKind::managed, .address = kHeap + 0x103},
+                  Frame{.kind = FrameKind::native, .address = kHeap + 0x800}};
   name_runtime_code(stack, ModuleView(kImages), heap_);
   EXPECT_EQ(stack.frames[0].kind, FrameKind::stub);
   EXPECT_EQ(stack.frames[0].name, "write barrier");

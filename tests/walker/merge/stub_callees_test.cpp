@@ -16,18 +16,19 @@ constexpr std::uint64_t kReturn = 0x6800'0040, kMethod = 0x681c'0d20;
 class StubCallees : public testing::Test {
  protected:
   StubCallees() {
-    stack.frames = {{.kind = FrameKind::native, .stack_pointer = at(0)},
-                    {.kind = FrameKind::stub, .address_kind = AddressKind::return_address, .address = kReturn,
-                     .stack_pointer = at(kStub), .function = 3},
-                    {.kind = FrameKind::managed, .address_kind = AddressKind::return_address, .address = 0x900,
-                     .stack_pointer = at(kCaller), .function = 4}};
+    constexpr AddressKind kReturned = AddressKind::return_address;
+    stack.frames = {{{.kind = FrameKind::native}, at(0)},
+                    {{.kind = FrameKind::stub, .address_kind = kReturned, .address = kReturn, .function = 3},
+                     at(kStub)},
+                    {{.kind = FrameKind::managed, .address_kind = kReturned, .address = 0x900, .function = 4},
+                     at(kCaller)}};
     words[kStub + 8] = kMethod;
     words[kStub + 9] = at(kStub);
     words[kStub + 10] = kReturn;
   }
 
   std::uint64_t at(std::size_t word) const { return reinterpret_cast<std::uint64_t>(&words[word]); }
-  Frame& stub() { return stack.frames[1]; }
+  StackFrame& stub() { return stack.frames[1]; }
   std::uint64_t callee(bool rewritten = true) {
     StackCopy copy(buffer);
     copy.fill(test::OwnMemory(), at(0), at(words.size()));

@@ -10,7 +10,6 @@ Thread sampled(std::uint64_t frozen_ns) {
   thread.frozen_ns = frozen_ns;
   thread.stopping_ns = frozen_ns * 2;
   thread.stack.frames.push_back({});
-  thread.stack.runs.push_back({RunPosition::whole, RunEnd::root, OpenReason::none, 0, 1});
   return thread;
 }
 
@@ -39,7 +38,7 @@ TEST(Counters, WholeStacksGuessedOnesAndOthers) {
   snapshot.threads[1].stack.frames[0].trust = Trust::frame_pointer;
   // If frames are missing anyway, a guess changes nothing.
   snapshot.threads[2].stack.frames[0].trust = Trust::scan;
-  snapshot.threads[2].stack.runs[0].end = RunEnd::open;
+  snapshot.threads[2].stack.frames.push_back({{.kind = FrameKind::gap}});
   const Counters counters = count(snapshot);
   EXPECT_EQ(counters.whole, 3u);
   EXPECT_EQ(counters.guessed, 2u);
@@ -81,10 +80,10 @@ TEST(Counters, WhatEachSampleCost) {
 TEST(Counters, RunsByTheirEnds) {
   Snapshot snapshot;
   Thread thread = sampled(1);
-  thread.stack.runs = {{RunPosition::leaf, RunEnd::closed, OpenReason::none, 0, 1},
-                       {RunPosition::middle, RunEnd::closed_rsp, OpenReason::none, 0, 1},
-                       {RunPosition::middle, RunEnd::open, OpenReason::no_unwind, 0, 1},
-                       {RunPosition::root, RunEnd::open, OpenReason::stack_cut, 0, 1}};
+  const StackFrame managed{{.kind = FrameKind::managed}};
+  const auto gap = [](OpenReason why) { return Frame{.kind = FrameKind::gap, .why = why}; };
+  thread.stack.frames = {Frame{}, managed, Frame{}, managed, gap(OpenReason::no_unwind), managed,
+                         gap(OpenReason::stack_cut)};
   snapshot.threads = {thread, sampled(1)};
   const Counters counters = count(snapshot);
   EXPECT_EQ(counters.runs_closed, 2u);

@@ -17,7 +17,7 @@ Snapshot without_places(Snapshot snapshot) {
     thread.stopping_ns = 0;
     thread.stack.refusal = 0;
     thread.stack.engine = snapshot.engine;
-    for (Frame& frame : thread.stack.frames) frame.stack_pointer = 0;
+    for (StackFrame& frame : thread.stack.frames) frame.stack_pointer = 0;
   }
   return snapshot;
 }
@@ -32,15 +32,15 @@ TEST(RecordingBuilder, DumpAndBack) {
   for (std::size_t i = 0; i < back.threads.size(); ++i) {
     SCOPED_TRACE(expected.threads[i].name);
     EXPECT_EQ(back.threads[i].stack.frames, expected.threads[i].stack.frames);
-    EXPECT_EQ(back.threads[i].stack.runs, expected.threads[i].stack.runs);
+    EXPECT_EQ(back.threads[i].stack.runs(), expected.threads[i].stack.runs());
   }
   EXPECT_EQ(back, expected);
 }
 
 TEST(RecordingBuilder, StacksThatShareTheirRootShareItsNodes) {
   Stack one, two;
-  for (const std::uint64_t address : {3u, 2u, 1u}) one.frames.push_back({.address = address});
-  for (const std::uint64_t address : {4u, 2u, 1u}) two.frames.push_back({.address = address});
+  for (const std::uint64_t address : {3u, 2u, 1u}) one.frames.push_back(Frame{.address = address});
+  for (const std::uint64_t address : {4u, 2u, 1u}) two.frames.push_back(Frame{.address = address});
   RecordingBuilder builder;
   const std::uint32_t a = builder.add_stack(one);
   const std::uint32_t b = builder.add_stack(two);
@@ -54,7 +54,7 @@ TEST(RecordingBuilder, StacksThatShareTheirRootShareItsNodes) {
 
 // Before a frame is added, an equal one is looked for. The search must compare every field of a frame.
 TEST(RecordingBuilder, AFrameThatDiffersInAnythingIsAnotherFrame) {
-  const Frame base{.kind = FrameKind::gap, .trust = Trust::leaf, .address = 1, .function = 2, .module = 3, .run = 0};
+  const Frame base{.kind = FrameKind::gap, .trust = Trust::leaf, .address = 1, .function = 2, .module = 3};
   std::vector<Frame> frames(9, base);
   frames[1].kind = FrameKind::stub;
   frames[2].trust = Trust::scan;
@@ -64,11 +64,9 @@ TEST(RecordingBuilder, AFrameThatDiffersInAnythingIsAnotherFrame) {
   frames[6].module = 9;
   frames[7].name = "name";
   frames[8].displacement = 9;
-  const auto stack_of = [](const Frame& frame, OpenReason why) {
-    Stack stack;
-    stack.frames = {frame};
-    stack.runs = {{.end = RunEnd::open, .why = why}};
-    return stack;
+  const auto stack_of = [](Frame frame, OpenReason why) {
+    frame.why = why;
+    return Stack{.frames = {std::move(frame)}};
   };
   RecordingBuilder builder;
   std::set<std::uint32_t> nodes;

@@ -14,7 +14,7 @@ struct Seen {
   std::uint64_t unix_ns, value;
   Recording::ThreadInfo thread;
   std::string detail;
-  std::vector<RecordedFrame> frames;
+  std::vector<Frame> frames;
   std::vector<std::string> images;
   bool operator==(const Seen&) const = default;
 };
@@ -25,7 +25,7 @@ Seen seen(const Recording& recording, const Recording::Sample& sample) {
           .thread = recording.threads[sample.thread]};
   if (sample.detail != Recording::kNone) it.detail = recording.details[sample.detail];
   for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-    RecordedFrame frame = recording.frames[index];
+    Frame frame = recording.frames[index];
     if (frame.module != Frame::kNone) {
       it.images.push_back(recording.modules[static_cast<std::size_t>(frame.module)].path);
       frame.module = 0;

@@ -40,10 +40,10 @@ class CheckCalls : public testing::Test {
                          {kLost, 0x10000, 1, "C:\\lost.dll"}};
     snapshot_.threads.emplace_back();
   }
-  static Frame native(std::uint32_t rva, AddressKind kind = AddressKind::return_address) {
-    return {.address_kind = kind, .address = kBase + rva, .module = 0};
+  static StackFrame native(std::uint32_t rva, AddressKind kind = AddressKind::return_address) {
+    return {{.address_kind = kind, .address = kBase + rva, .module = 0}};
   }
-  std::vector<Frame>& frames() { return snapshot_.threads[0].stack.frames; }
+  std::vector<StackFrame>& frames() { return snapshot_.threads[0].stack.frames; }
   void check() {
     Symboliser symboliser(files_, files_);
     CallChecker checker(symboliser, loaded_images(snapshot_));
@@ -67,9 +67,9 @@ TEST_F(CheckCalls, NativeReturnAddressesAreHeldAgainstTheFrameAbove) {
 }
 
 TEST_F(CheckCalls, InlinedCallsAreNoFramesOfTheChain) {
-  Frame inlined = native(kCode + 0x30);
+  StackFrame inlined = native(kCode + 0x30);
   inlined.inline_depth = 1;
-  Frame above_inlined = inlined;
+  StackFrame above_inlined = inlined;
   above_inlined.address = kBase + kCode + 8;
   frames() = {inlined, native(kCode + 0x30, AddressKind::instruction_pointer), above_inlined,
               native(kCode + 8)};
@@ -80,23 +80,23 @@ TEST_F(CheckCalls, InlinedCallsAreNoFramesOfTheChain) {
 
 TEST_F(CheckCalls, FrameBelowAGapIsAfterSomeCall) {
   frames() = {
-      native(kCode + 0x50, AddressKind::instruction_pointer), {.kind = FrameKind::gap}, native(kCode + 8)};
+      native(kCode + 0x50, AddressKind::instruction_pointer), Frame{.kind = FrameKind::gap}, native(kCode + 8)};
   check();
   EXPECT_EQ(frames()[2].call, CallCheck::possible);
 }
 
 TEST_F(CheckCalls, ManagedFramesAndStubsAreNotChecked) {
-  Frame managed = native(kCode + 0x18);
+  StackFrame managed = native(kCode + 0x18);
   managed.kind = FrameKind::managed;
-  Frame stub = native(kCode + 0x18);
+  StackFrame stub = native(kCode + 0x18);
   stub.kind = FrameKind::stub;
-  frames() = {managed, stub, {.address_kind = AddressKind::return_address, .address = 0x1234}};
+  frames() = {managed, stub, Frame{.address_kind = AddressKind::return_address, .address = 0x1234}};
   check();
-  for (const Frame& frame : frames()) EXPECT_EQ(frame.call, CallCheck::unchecked);
+  for (const StackFrame& frame : frames()) EXPECT_EQ(frame.call, CallCheck::unchecked);
 }
 
 TEST_F(CheckCalls, UnnamedFunctionThatIsImportedHasTheImportsName) {
-  Frame lost{.address = kLost + 0x1234, .module = 1};
+  StackFrame lost{{.address = kLost + 0x1234, .module = 1}};
   frames() = {lost, native(kCode + 0x10)};
   check();
   EXPECT_EQ(frames()[0].name, "wait");
@@ -109,7 +109,7 @@ TEST_F(CheckCalls, UnnamedFunctionThatIsImportedHasTheImportsName) {
 TEST_F(CheckCalls, UnnamedFunctionThatTheImportJumpsToSaysSo) {
   files_.found = true;
   snapshot_.modules[1] = {kLost, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\lost.dll"};
-  Frame lost{.address = kLost + kCode + 0x48, .module = 1};
+  StackFrame lost{{.address = kLost + kCode + 0x48, .module = 1}};
   frames() = {lost, native(kCode + 0x10)};
   check();
   EXPECT_EQ(frames()[0].name, "wait [tail call]");
@@ -117,8 +117,8 @@ TEST_F(CheckCalls, UnnamedFunctionThatTheImportJumpsToSaysSo) {
 }
 
 TEST_F(CheckCalls, FunctionThatHasOnlyAPlaceForANameGetsTheImports) {
-  Frame lost{.address = kLost + 0x1234, .module = 1, .name = "sub_1200", .symbol = SymbolKind::function_table,
-             .displacement = 0x34};
+  StackFrame lost{{.address = kLost + 0x1234, .module = 1, .name = "sub_1200", .symbol = SymbolKind::function_table,
+                  .displacement = 0x34}};
   frames() = {lost, native(kCode + 0x10)};
   check();
   EXPECT_EQ(frames()[0].name, "wait");
@@ -129,7 +129,7 @@ TEST_F(CheckCalls, FunctionThatHasOnlyAPlaceForANameGetsTheImports) {
 TEST_F(CheckCalls, PlaceInAnImportedFunctionCountsFromItsStart) {
   files_.found = true;
   snapshot_.modules[1] = {kLost, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\lost.dll"};
-  frames() = {{.address = kLost + kCode + 0x28, .module = 1}, native(kCode + 0x10)};
+  frames() = {Frame{.address = kLost + kCode + 0x28, .module = 1}, native(kCode + 0x10)};
   check();
   EXPECT_EQ(frames()[0].name, "wait");
   EXPECT_EQ(frames()[0].displacement, 8u);
@@ -137,14 +137,14 @@ TEST_F(CheckCalls, PlaceInAnImportedFunctionCountsFromItsStart) {
 }
 
 TEST_F(CheckCalls, ManagedFrameWithoutANameGetsNoImports) {
-  Frame managed{.kind = FrameKind::managed, .address = kLost + 0x1234, .module = 1};
+  StackFrame managed{{.kind = FrameKind::managed, .address = kLost + 0x1234, .module = 1}};
   frames() = {managed, native(kCode + 0x10)};
   check();
   EXPECT_EQ(frames()[0].name, "");
 }
 
 TEST_F(CheckCalls, NamedFunctionKeepsItsName) {
-  Frame lost{.address = kLost + 0x1234, .module = 1, .name = "its own", .symbol = SymbolKind::pdb};
+  StackFrame lost{{.address = kLost + 0x1234, .module = 1, .name = "its own", .symbol = SymbolKind::pdb}};
   frames() = {lost, native(kCode + 0x10)};
   check();
   EXPECT_EQ(frames()[0].name, "its own");

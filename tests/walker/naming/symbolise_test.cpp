@@ -46,10 +46,7 @@ class SymboliseTest : public testing::Test {
     snapshot_.modules = {
         {kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\built.dll"}};
     Thread& thread = snapshot_.threads.emplace_back();
-    thread.stack.frames = {managed(), native(kCode + 0x10, 0), native(kCode + 0x30, 0), managed(),
-                           native(kCode + 0x14, 1)};
-    thread.stack.runs = {{RunPosition::middle, RunEnd::closed, OpenReason::none, 1, 2},
-                         {RunPosition::root, RunEnd::root, OpenReason::none, 4, 1}};
+    thread.stack.frames = {managed(), native(kCode + 0x10), native(kCode + 0x30), managed(), native(kCode + 0x14)};
   }
   ~SymboliseTest() override {
     Inlining::folded = 1;
@@ -57,8 +54,8 @@ class SymboliseTest : public testing::Test {
   }
 
   static Frame managed() { return {.kind = FrameKind::managed, .name = "M"}; }
-  static Frame native(std::uint32_t rva, std::int32_t run) {
-    return {.address = kBase + rva, .stack_pointer = rva, .module = 0, .run = run};
+  static StackFrame native(std::uint32_t rva) {
+    return {{.address = kBase + rva, .module = 0}, rva};
   }
   std::string text() const {
     std::string text;
@@ -91,7 +88,7 @@ TEST_F(SymboliseTest, InlinedCallsLieAboveTheirFunction) {
 
 TEST_F(SymboliseTest, RunsCountWhatWasInlined) {
   symbolise(snapshot_, symboliser_);
-  const auto& runs = snapshot_.threads[0].stack.runs;
+  const auto runs = snapshot_.threads[0].stack.runs();
   EXPECT_EQ(runs[0].first_frame, 1u);
   EXPECT_EQ(runs[0].frame_count, 4u);
   EXPECT_EQ(runs[1].first_frame, 6u);
@@ -116,8 +113,7 @@ TEST_F(SymboliseTest, OfALongPathTheEndIsKept) {
 
 TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {
   auto& frames = snapshot_.threads[0].stack.frames;
-  frames.assign(40'000, native(kCode + 0x10, 0));
-  snapshot_.threads[0].stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 40'000}};
+  frames.assign(40'000, native(kCode + 0x10));
   symbolise(snapshot_, symboliser_);
   EXPECT_EQ(frames.size(), 40'000u + (1u << 16));
 }
@@ -160,7 +156,7 @@ TEST_F(SymboliseTest, LinesOfManagedFramesSayWhetherTheyAreApproximate) {
 }
 
 TEST_F(SymboliseTest, ARecordedFrameLikewise) {
-  const RecordedFrame frame{.address = kBase + kCode + 4, .module = 0};
+  const Frame frame{.address = kBase + kCode + 4, .module = 0};
   const auto frames = symbolised(frame, snapshot_.modules[0], symboliser_);
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(frames[0].name, "inner");
@@ -170,15 +166,15 @@ TEST_F(SymboliseTest, ARecordedFrameLikewise) {
 }
 
 // Returns `frame` with the names from the fixture's symbols: DWARF up to kCode + 0x20, and only .pdata behind that.
-std::string further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
+std::string further(Frame frame, const Module& module, Symboliser& symboliser) {
   std::string text;
-  for (const RecordedFrame& one : symbolised_further(frame, module, symboliser)) text += one.name + ' ';
+  for (const Frame& one : symbolised_further(frame, module, symboliser)) text += one.name + ' ';
   return text;
 }
 
 TEST_F(SymboliseTest, ANameThatStandsIsNotReplacedByALessCertainOne) {
   const Module& module = snapshot_.modules[0];
-  RecordedFrame certain{.address = kBase + kCode + 4, .module = 0}, start{.address = kBase + kCode + 0x24, .module = 0};
+  Frame certain{.address = kBase + kCode + 4, .module = 0}, start{.address = kBase + kCode + 0x24, .module = 0};
   EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ");
   EXPECT_EQ(further(start, module, symboliser_), "sub_1000 ");
   for (const SymbolKind kind : {SymbolKind::function_table, SymbolKind::import, SymbolKind::exported,

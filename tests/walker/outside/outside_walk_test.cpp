@@ -154,14 +154,14 @@ TEST_F(OutsideWalkTest, AStackInAnImageThatWasReplacedIsNone) {
 TEST_F(OutsideWalkTest, AZeroInAnotherImageIsNoRoot) {
   const Snapshot snapshot = walk(standing_at(kInNtdll, {kInApp, 0, 0}));
   EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 180001020", "native 140001020", "gap"));
-  EXPECT_EQ(snapshot.threads[0].stack.runs.back().why, OpenReason::ended_early);
+  EXPECT_EQ(snapshot.threads[0].stack.runs().back().why, OpenReason::ended_early);
 }
 
 TEST_F(OutsideWalkTest, JittedCodeIsAGapWhereNobodyKnowsIt) {
   const Snapshot snapshot = walk(standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true));
   EXPECT_EQ(snapshot.runtime.name, ".NET");
   EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 140001020", "native 70000042", "gap"));
-  EXPECT_EQ(snapshot.threads[0].stack.runs.back().why, OpenReason::no_unwind);
+  EXPECT_EQ(snapshot.threads[0].stack.runs().back().why, OpenReason::no_unwind);
 }
 
 TEST_F(OutsideWalkTest, JittedCodeIsSteppedThroughByWhoKnowsIt) {
@@ -254,7 +254,7 @@ TEST_F(OutsideWalkTest, AnImageThatIsNeitherInTheDumpNorOnDiskEndsTheWalk) {
   dump.memory(stack_of(2), stack_with({kInNtdll, 0}));
   dump.thread({.id = 1, .stack = stack_of(2), .stack_bytes = 16, .registers = DumpBuilder::at(kInApp, stack_of(2))});
   EXPECT_THAT(frames(walk(dump).threads[0].stack), ElementsAre("native 140001020", "gap"));
-  EXPECT_EQ(walk(dump).threads[0].stack.runs[0].why, OpenReason::unreadable_unwind);
+  EXPECT_EQ(walk(dump).threads[0].stack.runs()[0].why, OpenReason::unreadable_unwind);
 }
 
 TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
@@ -361,7 +361,7 @@ TEST_F(OutsideWalkTest, AThreadWithoutRegistersIsSkippedAndOneOnAnotherStackHasO
   EXPECT_EQ(snapshot.threads[0].os_id, 2u);
   EXPECT_EQ(snapshot.threads[0].skipped, "it has ended, or its registers are not known");
   EXPECT_THAT(frames(snapshot.threads[1].stack), ElementsAre("native 140001020", "gap"));
-  EXPECT_EQ(snapshot.threads[1].stack.runs[0].why, OpenReason::off_stack);
+  EXPECT_EQ(snapshot.threads[1].stack.runs()[0].why, OpenReason::off_stack);
 }
 
 TEST_F(OutsideWalkTest, OnlyTheWantedThreadsAreWalked) {

@@ -131,8 +131,7 @@ TEST(Protocol, TwoMessagesInOneAreNone) {
 TEST(Protocol, LimitsOfEveryNumberComeBack) {
   Thread thread{.os_id = 0xFFFF'FFFF, .clr_id = ~0ull, .frozen_ns = ~0ull};
   thread.stack.refusal = 0xFFFF'FFFF;
-  thread.stack.frames = {
-      {.address = ~0ull, .stack_pointer = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF}};
+  thread.stack.frames = {{{.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF}, ~0ull}};
   EXPECT_TRUE(through(thread) == Message(thread));
   const Module module{~0ull, 0xFFFF'FFFF, 0, std::string("a\0b", 3)};
   EXPECT_TRUE(through(module) == Message(module));
@@ -204,32 +203,41 @@ TEST(Protocol, FieldOfAnotherTypeIsRefused) {
 }
 
 TEST(Protocol, AFrameOfARunThatIsNotThere) {
-  Thread thread{.os_id = 1};
-  thread.stack.frames.push_back({.run = 0});
-  EXPECT_FALSE(decode(body(thread)));
-  thread.stack.runs.push_back({.frame_count = 1});
-  EXPECT_TRUE(decode(body(thread)));
-  thread.stack.runs[0].first_frame = 0xFFFF'FFFF;
-  EXPECT_FALSE(decode(body(thread)));
-  thread.stack.runs[0].first_frame = 0;
-  thread.stack.frames[0].run = -2;
-  EXPECT_FALSE(decode(body(thread)));
+  // The message is thread { frame { run: … } run { first_frame: …, frame_count: 1 } }.
+  const auto frame = [](std::initializer_list<int> run) {
+    std::string text = bytes({tag(8, kVarint)});
+    for (const int byte : run) text += static_cast<char>(byte);
+    return message(8, text);
+  };
+  const std::string run = message(9, bytes({tag(5, kVarint), 1}));
+  const std::string far = message(9, bytes({tag(4, kVarint), 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, tag(5, kVarint), 1}));
+  EXPECT_FALSE(decode(message(6, frame({0}))));
+  EXPECT_TRUE(decode(message(6, frame({0}) + run)));
+  EXPECT_FALSE(decode(message(6, frame({0}) + far)));
+  EXPECT_FALSE(decode(message(6, frame({0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1}) + run)));
 }
 
 TEST(Protocol, FrameOfANegativeModuleIsRefused) {
   Thread thread{.os_id = 1};
-  thread.stack.frames.push_back({.module = -2});
+  thread.stack.frames.push_back(Frame{.module = -2});
   EXPECT_FALSE(through(thread));
 }
 
 TEST(Protocol, RunBeyondTheFramesIsRefused) {
-  for (const auto& [first, count] :
-       {std::pair{0u, 5u}, {5u, 0u}, {4u, 1u}, {0xFFFF'FFFFu, 2u}, {2u, 0xFFFF'FFFFu}}) {
-    Thread thread{.os_id = 1};
-    thread.stack.frames.resize(4);
-    thread.stack.runs.push_back({.first_frame = first, .frame_count = count});
-    EXPECT_FALSE(through(thread)) << first << " " << count;
-  }
+  using Number = std::initializer_list<int>;
+  const Number most = {0xFF, 0xFF, 0xFF, 0xFF, 0x0F};
+  const auto run = [](Number first, Number count) {
+    return message(9, bytes({tag(4, kVarint)}) + bytes(first) + bytes({tag(5, kVarint)}) + bytes(count));
+  };
+  std::string frames;
+  for (int i = 0; i < 4; ++i) frames += message(8, "");
+  EXPECT_TRUE(decode(message(6, frames + run({4}, {0}))));
+  EXPECT_TRUE(decode(message(6, frames + run({0}, {4}))));
+  EXPECT_FALSE(decode(message(6, frames + run({0}, {5}))));
+  EXPECT_FALSE(decode(message(6, frames + run({5}, {0}))));
+  EXPECT_FALSE(decode(message(6, frames + run({4}, {1}))));
+  EXPECT_FALSE(decode(message(6, frames + run(most, {2}))));
+  EXPECT_FALSE(decode(message(6, frames + run({2}, most))));
 }
 
 TEST(Protocol, EnumerationBeyondItsLastValueIsRefused) {
@@ -286,7 +294,7 @@ TEST(Protocol, AnAssemblysMvidIsAGuid) {
 TEST(Protocol, WhatStubsLeadTo) {
   Thread thread{.os_id = 1};
   for (const char* target : {"orders!wait", "", "orders!send", "orders!wait"}) {
-    thread.stack.frames.push_back({.kind = FrameKind::stub, .target = target});
+    thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .target = target});
   }
   const std::string sent = encode(thread);
   EXPECT_TRUE(decode(std::string_view(sent).substr(kLengthBytes)) == Message(thread));
@@ -304,7 +312,7 @@ TEST(Protocol, ATargetThatWasNotSentIsRefused) {
 TEST(Protocol, TargetsThatWouldUnfoldAreLeftOut) {
   const std::string target(1 << 20, 'x');
   Thread thread{.os_id = 1};
-  thread.stack.frames.assign(100, {.kind = FrameKind::stub, .target = target});
+  thread.stack.frames.assign(100, Frame{.kind = FrameKind::stub, .target = target});
   const std::string sent = encode(thread);
   const auto message = decode(std::string_view(sent).substr(kLengthBytes));
   ASSERT_TRUE(message);
@@ -314,18 +322,14 @@ TEST(Protocol, TargetsThatWouldUnfoldAreLeftOut) {
 }
 
 TEST(Protocol, DeepestStackIsAMessage) {
-  const Frame managed{.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull,
-                      .il = {0x7FFF'FFFF, ~0u, ~0u}};
+  const StackFrame managed{
+      {.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull, .il = {0x7FFF'FFFF, ~0u, ~0u}}};
   Thread thread{.os_id = 1};
   // The stack has kMaxFrames frames, as large as frames can be. Every other frame is a run of its own.
   for (std::int32_t i = 0; i < 32'768; ++i) {
     thread.stack.frames.push_back(
-        {.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF, .run = i, .target = "orders!wait_for_reply"});
+        Frame{.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF, .target = "orders!wait_for_reply"});
     thread.stack.frames.push_back(managed);
-    thread.stack.runs.push_back({.position = RunPosition::middle,
-                                 .end = RunEnd::closed,
-                                 .first_frame = static_cast<std::uint32_t>(2 * i),
-                                 .frame_count = 1});
   }
   const std::string sent = encode(thread);
   EXPECT_TRUE(decode_length(sent));

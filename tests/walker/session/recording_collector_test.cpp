@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-std::vector<RecordedFrame> no_names(RecordedFrame frame, const Module&) { return {std::move(frame)}; }
+std::vector<Frame> no_names(Frame frame, const Module&) { return {std::move(frame)}; }
 
 // Returns a file of a target that has recorded a snapshot `times` times.
 std::string file_of(const Snapshot& snapshot, int times, std::uint64_t first_ns,
@@ -67,7 +67,7 @@ TEST(RecordingCollector, ADumpKeepsItsLocksAndWhatIsMissing) {
 TEST(RecordingCollector, ManagedFramesGetTheirLinesByAssembly) {
   Snapshot snapshot = representative_snapshot();
   std::vector<std::string> asked;
-  RecordingCollector collector(no_names, [&](RecordedFrame& frame, const Assembly& assembly) {
+  RecordingCollector collector(no_names, [&](Frame& frame, const Assembly& assembly) {
     asked.push_back(assembly.path + ' ' + std::to_string(frame.il.offset));
     frame.line = 7;
   });
@@ -79,7 +79,7 @@ TEST(RecordingCollector, ManagedFramesGetTheirLinesByAssembly) {
   EXPECT_EQ(asked, (std::vector<std::string>{"C:\\orders\\orders.dll 28", "C:\\orders\\orders.dll 28"}));
   ASSERT_EQ(collector.recording().assemblies.size(), 2u);
   const auto& frames = collector.recording().frames;
-  EXPECT_EQ(std::ranges::count(frames, 7u, &RecordedFrame::line), 1) << "the frame is the same";
+  EXPECT_EQ(std::ranges::count(frames, 7u, &Frame::line), 1) << "the frame is the same";
 }
 
 TEST(RecordingCollector, AnotherFileOfTheSameStacksAddsSamplesOnly) {
@@ -115,7 +115,7 @@ TEST(RecordingCollector, ASecondFileMayHaveOtherNumbers) {
 
 TEST(RecordingCollector, NamesEachNativeFrameOnce) {
   int asked = 0;
-  RecordingCollector collector([&](RecordedFrame frame, const Module& module) {
+  RecordingCollector collector([&](Frame frame, const Module& module) {
     EXPECT_EQ(frame.kind, FrameKind::native);
     EXPECT_FALSE(module.path.empty());
     frame.name = "named";
@@ -125,7 +125,7 @@ TEST(RecordingCollector, NamesEachNativeFrameOnce) {
   const std::string file = file_of(representative_snapshot(), 4, 0);
   EXPECT_EQ(collector.add(file, true), "");
   const auto native =
-      std::ranges::count_if(collector.recording().frames, [](const RecordedFrame& frame) {
+      std::ranges::count_if(collector.recording().frames, [](const Frame& frame) {
         return frame.kind == FrameKind::native && frame.module != Frame::kNone;
       });
   EXPECT_GT(native, 0);
@@ -136,8 +136,8 @@ TEST(RecordingCollector, NamesEachNativeFrameOnce) {
 }
 
 TEST(RecordingCollector, InlinedCallsLieAboveTheFrameThatTheyAreInlinedInto) {
-  RecordingCollector collector([](RecordedFrame frame, const Module&) {
-    RecordedFrame inlined = frame;
+  RecordingCollector collector([](Frame frame, const Module&) {
+    Frame inlined = frame;
     inlined.inline_depth = 1;
     inlined.name = "inlined into " + frame.name;
     return std::vector{inlined, frame};

@@ -97,7 +97,7 @@ class Target {
   std::uint32_t last_id_ = 1'000'000;
 };
 
-std::vector<RecordedFrame> no_names(RecordedFrame frame, const Module&) { return {std::move(frame)}; }
+std::vector<Frame> no_names(Frame frame, const Module&) { return {std::move(frame)}; }
 
 std::uint64_t samples_in(const std::vector<Recording>& pieces) {
   std::uint64_t samples = 0;

@@ -9,7 +9,7 @@ using Step = SnapshotCollector::Step;
 
 Thread thread_in(std::uint32_t os_id, std::int32_t module, std::uint64_t function) {
   Thread thread{.os_id = os_id};
-  thread.stack.frames.push_back({.function = function, .module = module});
+  thread.stack.frames.push_back(Frame{.function = function, .module = module});
   return thread;
 }
 
@@ -65,7 +65,7 @@ TEST(SnapshotCollector, AFrameInAModuleOneBeyondTheLast) {
 
 TEST(SnapshotCollector, AFrameOfAnAssemblyThatNeverCame) {
   Thread thread{.os_id = 1};
-  thread.stack.frames.push_back({.kind = FrameKind::managed, .il = {.assembly = 0}});
+  thread.stack.frames.push_back(Frame{.kind = FrameKind::managed, .il = {.assembly = 0}});
   SnapshotCollector collector;
   EXPECT_EQ(collector.accept(thread), Step::protocol_error);
   EXPECT_EQ(collector.accept(Assembly{.path = "a.dll"}), Step::more);

@@ -5,7 +5,7 @@
 namespace mixwalk {
 namespace {
 
-std::string label(const RecordedFrame& frame) {
+std::string label(const Frame& frame) {
   Recording recording;
   recording.modules.push_back({.base = 0x1000, .path = "C:\\orders\\orders.dll"});
   recording.modules.push_back({.base = 0x1000, .path = "C:\\\xff.dll"});
@@ -13,7 +13,7 @@ std::string label(const RecordedFrame& frame) {
 }
 
 TEST(FrameLabel, ANativeFunctionIsItsImageAndSymbol) {
-  EXPECT_EQ(label({.address = 0x1010, .module = 0, .displacement = 4, .name = "submit_order"}),
+  EXPECT_EQ(label({.address = 0x1010, .module = 0, .name = "submit_order", .displacement = 4}),
             "orders.dll!submit_order");
 }
 

@@ -32,33 +32,18 @@ class RuntimeFramesTest : public testing::Test {
   }
   static Frame sub(Image image = kCoreclr) { return native(image, "sub_1200"); }
   static Frame managed(std::string name) { return {.kind = FrameKind::managed, .name = std::move(name)}; }
-  static std::vector<Frame> wait() {
+  static std::vector<StackFrame> wait() {
     return {native(kNtdll, "NtWaitForSingleObject", SymbolKind::exported),
             native(kOrders, "pause", SymbolKind::pdb)};
   }
-  static std::vector<Frame> thread_start() {
+  static std::vector<StackFrame> thread_start() {
     return {managed("System.Threading.Thread.StartCallback()"), sub(), sub(),
             native(kKernel32, "BaseThreadInitThunk", SymbolKind::dwarf),
             native(kNtdll, "RtlUserThreadStart", SymbolKind::dwarf)};
   }
 
-  void stack(std::vector<Frame> frames) {
-    Stack& stack = snapshot_.threads[0].stack;
-    stack.frames = std::move(frames);
-    stack.runs.clear();
-    bool in_run = false;
-    for (Frame& frame : stack.frames) {
-      if (frame.kind == FrameKind::managed) {
-        in_run = false;
-        continue;
-      }
-      if (!in_run) stack.runs.push_back({.end = RunEnd::closed});
-      in_run = frame.kind != FrameKind::gap;
-      frame.run = static_cast<std::int32_t>(stack.runs.size() - 1);
-      if (frame.kind == FrameKind::gap)
-        stack.runs.back() = {.end = RunEnd::open, .why = OpenReason::no_unwind};
-    }
-    if (in_run) stack.runs.back().end = RunEnd::root;
+  void stack(std::vector<StackFrame> frames) {
+    snapshot_.threads[0].stack = {.frames = std::move(frames)};
   }
   // Returns "first+count role; …".
   std::string folded() const {
@@ -101,7 +86,7 @@ TEST_F(RuntimeFramesTest, ProgramThatIsNoShippedHostStays) {
 }
 
 TEST_F(RuntimeFramesTest, HostThatHasNotYetCalledMainIsNoStartUp) {
-  std::vector<Frame> frames = wait();
+  std::vector<StackFrame> frames = wait();
   frames.insert(frames.end(), {sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
                                sub(kProgram), native(kKernel32, "BaseThreadInitThunk", SymbolKind::dwarf),
                                native(kNtdll, "RtlUserThreadStart", SymbolKind::dwarf)});
@@ -113,7 +98,7 @@ TEST_F(RuntimeFramesTest, ProgramsFramesAreTheHostsOnlyRightBelowTheHosts) {
   stack({sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
          native(kOrders, "shim", SymbolKind::pdb), sub(kProgram), sub(kProgram)});
   EXPECT_EQ(folded(), "0+2 the runtime; ");
-  std::vector<Frame> frames = {sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
+  std::vector<StackFrame> frames = {sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
                                sub(kProgram), sub(kProgram), sub(kProgram)};
   frames[2].trust = Trust::scan;
   stack(frames);
@@ -151,14 +136,14 @@ TEST_F(RuntimeFramesTest, FunctionOfAnotherImageStartsNoThread) {
 }
 
 TEST_F(RuntimeFramesTest, ThreadsOfDotNetFrameworkStartLikewise) {
-  std::vector<Frame> frames = thread_start();
+  std::vector<StackFrame> frames = thread_start();
   frames[0].name = "System.Threading.ThreadHelper.ThreadStart()";
   stack(frames);
   EXPECT_EQ(folded(), "1+4 thread start; ");
 }
 
 TEST_F(RuntimeFramesTest, MethodThatWaitsInTheRuntimeGivesTheRole) {
-  std::vector<Frame> frames = wait();
+  std::vector<StackFrame> frames = wait();
   frames.insert(frames.end(),
                 {sub(), sub(), sub(), managed("System.Threading.Monitor.Enter_Slowpath(System.Object)")});
   stack(frames);
@@ -207,7 +192,7 @@ TEST_F(RuntimeFramesTest, MethodsOfTheLibrarysOwnWayGiveTheRole) {
 
 // A wait at the top of the stack says nothing about a run further down.
 TEST_F(RuntimeFramesTest, WaitOfAnotherRunProvesNothing) {
-  std::vector<Frame> frames = wait();
+  std::vector<StackFrame> frames = wait();
   frames.insert(frames.end(), {managed("Orders.Callback()"), sub(), sub(),
                                managed("System.Threading.Monitor.Enter(System.Object)")});
   stack(frames);
@@ -234,7 +219,7 @@ TEST_F(RuntimeFramesTest, FramesWithNamesStay) {
 }
 
 TEST_F(RuntimeFramesTest, ThreadStartOfANativeThreadStays) {
-  std::vector<Frame> frames = wait();
+  std::vector<StackFrame> frames = wait();
   frames.insert(frames.end(), {native(kKernel32, "BaseThreadInitThunk", SymbolKind::exported),
                                native(kNtdll, "RtlUserThreadStart", SymbolKind::exported)});
   stack(frames);
@@ -243,26 +228,28 @@ TEST_F(RuntimeFramesTest, ThreadStartOfANativeThreadStays) {
 
 TEST_F(RuntimeFramesTest, MarkedAndGuessedFramesAndGapsStay) {
   for (const CallCheck wrong : {CallCheck::no_call, CallCheck::elsewhere}) {
-    std::vector<Frame> frames = {sub(), sub(), sub(), sub(), sub(), managed("M")};
+    std::vector<StackFrame> frames = {sub(), sub(), sub(), sub(), sub(), managed("M")};
     frames[2].call = wrong;
     stack(frames);
     EXPECT_EQ(folded(), "0+2 the runtime; 3+2 the runtime; ");
   }
-  std::vector<Frame> frames = {sub(), sub(), sub(), managed("M")};
+  std::vector<StackFrame> frames = {sub(), sub(), sub(), managed("M")};
   frames[0].trust = Trust::scan;
   stack(frames);
   EXPECT_EQ(folded(), "1+2 the runtime; ");
-  stack({managed("M"), sub(), sub(), {.kind = FrameKind::gap}});
+  stack({managed("M"), sub(), sub(), {{.kind = FrameKind::gap}}});
   EXPECT_EQ(folded(), "1+2 the runtime; ");
 }
 
 TEST_F(RuntimeFramesTest, StackThatDoesNotReachItsRootHasNoThreadStart) {
-  std::vector<Frame> frames = thread_start();
-  frames.push_back({.kind = FrameKind::gap});
+  std::vector<StackFrame> frames = thread_start();
+  frames.push_back({{.kind = FrameKind::gap}});
   stack(frames);
   EXPECT_EQ(folded(), "1+2 the runtime; ");
   stack(thread_start());
-  snapshot_.threads[0].stack.runs.back().end = RunEnd::closed;
+  Stack& stack = snapshot_.threads[0].stack;
+  stack.runs_of_whole = stack.runs();
+  stack.runs_of_whole.back().end = RunEnd::closed;
   EXPECT_EQ(folded(), "1+2 the runtime; ");
 }
 
@@ -280,8 +267,8 @@ TEST_F(RuntimeFramesTest, AllShowsEachOne) {
 }
 
 TEST_F(RuntimeFramesTest, InlinedCallsGoWithTheirFrame) {
-  std::vector<Frame> frames = thread_start();
-  Frame inlined = frames.back();
+  std::vector<StackFrame> frames = thread_start();
+  StackFrame inlined = frames.back();
   inlined.inline_depth = 1;
   inlined.name = "call_thread_func";
   frames.insert(frames.end() - 1, inlined);

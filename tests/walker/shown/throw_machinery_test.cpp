@@ -37,8 +37,8 @@ class Thrown {
   }
 
  private:
-  RecordedFrame frame(const std::string& text) {
-    RecordedFrame its{.address = ++address_, .name = text};
+  Frame frame(const std::string& text) {
+    Frame its{.address = ++address_, .name = text};
     if (text.starts_with("M:") || text.starts_with("R:")) {
       its.kind = FrameKind::managed;
       its.name = text.substr(2);

@@ -153,7 +153,7 @@ TEST(RecordingReader, NoForgedByteMakesAnIndexThatLeadsNowhere) {
     if (!result.recording) continue;
     ++taken;
     const Recording& recording = *result.recording;
-    for (const RecordedFrame& frame : recording.frames) {
+    for (const Frame& frame : recording.frames) {
       ASSERT_LT(frame.module, static_cast<std::int64_t>(recording.modules.size()));
       ASSERT_GE(frame.module, Frame::kNone);
     }

@@ -34,7 +34,7 @@ Recording wall_recording() {
     }
   }
   // A function that was inlined into the first frame.
-  RecordedFrame inlined = recording.frames[recording.nodes[recording.samples[0].stack].frame];
+  Frame inlined = recording.frames[recording.nodes[recording.samples[0].stack].frame];
   inlined.inline_depth = 1;
   inlined.name = "inlined_wait";
   inlined.displacement = 0;

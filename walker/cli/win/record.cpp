@@ -64,9 +64,9 @@ class RecordingRun {
         session_(session),
         outputs_(std::move(outputs)),
         symbols_(command.visit.symbol_path),
-        collector_([this](RecordedFrame frame, const Module& module) {
+        collector_([this](Frame frame, const Module& module) {
           return symbolised(std::move(frame), module, symbols_.symboliser());
-        }, [this](RecordedFrame& frame, const Assembly& assembly) {
+        }, [this](Frame& frame, const Assembly& assembly) {
           add_line(frame, assembly, symbols_.lines());
         }, {[this](Module& module) {
           module.code_view.reset();  // the build is not taken from the target

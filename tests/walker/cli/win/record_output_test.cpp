@@ -58,7 +58,7 @@ class RecordOutputTest : public ::testing::Test {
 
   fs::path folder_;
   RecordCommand command_;
-  RecordingCollector collector_{[](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; }};
+  RecordingCollector collector_{[](Frame frame, const Module&) { return std::vector{std::move(frame)}; }};
 };
 
 TEST_F(RecordOutputTest, WhereAFileIsFullTheRecordingGoesOnInAFurtherOne) {

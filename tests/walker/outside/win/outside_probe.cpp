@@ -21,7 +21,7 @@ int main(int count, char** values) {
     frozen = std::max(frozen, thread.frozen_ns);
     stopping = std::max(stopping, thread.stopping_ns);
     std::printf("\n%u %s %s\n", thread.os_id, thread.name.c_str(), thread.skipped.c_str());
-    for (const auto& run : thread.stack.runs) {
+    for (const auto& run : thread.stack.runs()) {
       if (run.end == mixwalk::RunEnd::open) std::printf("  open: %d\n", static_cast<int>(run.why));
     }
     for (const auto& frame : thread.stack.frames) {
