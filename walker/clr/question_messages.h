@@ -28,6 +28,7 @@ inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
 
 // The first message, from the side that asks to the worker.
 struct OpenClr {
+  using Answer = struct Opened;
   std::uint32_t version = kQuestionsVersion;
   std::string dac_path;  // UTF-8
   // The target is a process, by a handle that the worker has inherited, or a file.
@@ -38,44 +39,54 @@ struct OpenClr {
   bool operator==(const OpenClr&) const = default;
 };
 struct AskCode {
+  using Answer = struct CodeAnswer;
   std::vector<std::uint64_t> ips;
   bool operator==(const AskCode&) const = default;
 };
 struct AskMethods {
+  using Answer = struct MethodsAnswer;
   std::vector<std::uint64_t> methods;
   bool operator==(const AskMethods&) const = default;
 };
 struct AskCodeNames {
+  using Answer = struct CodeNamesAnswer;
   std::vector<std::uint64_t> addresses;
   bool operator==(const AskCodeNames&) const = default;
 };
 struct AskThreads {
+  using Answer = struct ThreadsAnswer;
   bool operator==(const AskThreads&) const = default;
 };
 // Asks for sync blocks from this number on (ClrQuestions::sync_blocks).
 struct AskSyncBlocks {
+  using Answer = struct SyncBlocksAnswer;
   std::uint32_t first = 1;
   bool operator==(const AskSyncBlocks&) const = default;
 };
 struct AskObjectTypes {
+  using Answer = struct ObjectTypesAnswer;
   std::vector<std::uint64_t> objects;
   bool operator==(const AskObjectTypes&) const = default;
 };
-// Answered by ObjectTypesAnswer (ClrQuestions::heap_object_types).
+// ClrQuestions::heap_object_types.
 struct AskHeapObjectTypes {
+  using Answer = struct ObjectTypesAnswer;
   std::vector<std::uint64_t> addresses;
   bool operator==(const AskHeapObjectTypes&) const = default;
 };
 struct AskLockObjects {
+  using Answer = struct LockObjectsAnswer;
   std::vector<std::uint64_t> objects;
   bool operator==(const AskLockObjects&) const = default;
 };
 struct AskIlPlaces {
+  using Answer = struct IlPlacesAnswer;
   std::vector<std::uint64_t> ips;
   bool operator==(const AskIlPlaces&) const = default;
 };
-// Says that the target has run since, so that everything is read anew. Answered by Opened.
+// Says that the target has run since, so that everything is read anew.
 struct TargetRan {
+  using Answer = struct Opened;
   bool operator==(const TargetRan&) const = default;
 };
 

@@ -2,54 +2,28 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "walker/base/checked_protozero.h"
 #include "walker/store/layout.h"
-#include "walker/store/nonsense.h"
 #include "walker/store/table_rows.h"
+#include "walker/wire/message_io.h"
 
 namespace mixwalk {
 namespace {
 
-using layout::Chunk, layout::Footer, layout::Header;
-using protozero::pbf_message;
-
-// Reads one record. Every error of protozero gives the same reason.
-template <class Read>
-std::string_view reason(Read read) {
-  try {
-    read();
-    return {};
-  } catch (const Nonsense& nonsense) {
-    return nonsense.why;
-  } catch (const protozero::exception&) {
-    return "it is no protobuf message";
-  } catch (const std::invalid_argument&) {
-    return "a field has another type";
-  }
-}
-
-template <class Field>
-pbf_message<Field> message_of(std::string_view content) {
-  return pbf_message<Field>(protozero::data_view(content.data(), content.size()));
-}
-
-template <class Value>
-Value& add(std::vector<Value>& table, std::size_t limit, const char* why) {
-  require(table.size() < limit, why);
-  return table.emplace_back();
-}
+namespace chunk = layout::chunk;
 
 // A packed column of a chunk, which is walked together with others of the same length.
 template <class Iterator>
 class Column {
  public:
-  void set(const pbf_message<Chunk>& in, protozero::iterator_range<Iterator> range) {
-    require(in.has_wire_type(protozero::pbf_wire_type::length_delimited), "a column is not packed");
+  void read(MessageIO& io, MessageIO::Number number) {
+    std::string_view content;
+    if (!io.packed_varints(number, content)) return;
     require(rows_ == 0, "a column comes twice");
+    const char* const end = content.data() + content.size();
+    const protozero::iterator_range<Iterator> range(Iterator(content.data(), end), Iterator(end, end));
     at_ = range.begin();
     rows_ = range.size();
   }
@@ -76,57 +50,49 @@ struct Columns {
   std::vector<ThreadName> thread_names;
 };
 
-Columns get_tables(pbf_message<Chunk> in, Recording& recording, TableRoom& room) {
-  Columns columns;
-  while (in.next()) {
-    switch (in.tag()) {
-      case Chunk::module:
-        add(recording.modules, layout::kMaxModules, "there are too many modules") =
-            get_module(in.get_message());
-        break;
-      case Chunk::assembly:
-        add(recording.assemblies, layout::kMaxAssemblies, "there are too many assemblies") =
-            get_assembly(in.get_message());
-        break;
-      case Chunk::thread:
-        add(recording.threads, layout::kMaxThreads, "there are too many threads") =
-            get_thread(in.get_message());
-        break;
-      case Chunk::thread_name:
-        add(columns.thread_names, layout::kMaxThreads, "there are too many names of threads") =
-            get_thread_name(in.get_message());
-        break;
-      case Chunk::detail:
-        add(recording.details, layout::kMaxDetails, "there are too many details") = in.get_bytes();
-        break;
-      case Chunk::frame:
-        add(recording.frames, layout::kMaxFrames, "there are too many frames") =
-            get_frame(in.get_message());
-        break;
-      case Chunk::node_caller: columns.node_caller.set(in, in.get_packed_uint32()); break;
-      case Chunk::node_frame: columns.node_frame.set(in, in.get_packed_sint32()); break;
-      case Chunk::sample_time: columns.sample_time.set(in, in.get_packed_uint64()); break;
-      case Chunk::sample_thread: columns.sample_thread.set(in, in.get_packed_uint32()); break;
-      case Chunk::sample_stack: columns.sample_stack.set(in, in.get_packed_uint32()); break;
-      case Chunk::sample_value: columns.sample_value.set(in, in.get_packed_sint64()); break;
-      case Chunk::sample_detail: columns.sample_detail.set(in, in.get_packed_uint32()); break;
-      case Chunk::lock: recording.locks.push_back(get_lock(in.get_message(), room)); break;
-      case Chunk::earlier_dump:
-        add(recording.earlier_dumps, layout::kMaxEarlierDumps, "there are too many dumps") =
-            get_earlier_dump(in.get_message(), room);
-        break;
-      case Chunk::locks_missing: recording.locks_missing = in.get_bytes(); break;
-      case Chunk::locks_known:
-        if (in.get_uint64() != 0) recording.locks_missing.clear();
-        break;
-      case Chunk::unasked: recording.unasked = in.get_bytes(); break;
-      case Chunk::some_threads: recording.some_threads = in.get_uint64() != 0; break;
-      case Chunk::duration_ns: recording.duration_ns = in.get_uint64(); break;
-      case Chunk::dropped: recording.dropped = in.get_uint64(); break;
-      default: in.skip();
-    }
-  }
-  return columns;
+void read_tables(MessageIO& io, Columns& columns, Recording& recording, TableRoom& room) {
+  io.messages(chunk::module, recording.modules, layout::kMaxModules, row_fields, "there are too many modules");
+  io.repeated(
+      chunk::assembly, recording.assemblies, layout::kMaxAssemblies,
+      [&](Assembly& assembly) {
+        assembly.optimised = false;  // a missing field means 0
+        io.message(chunk::assembly, assembly, row_fields);
+      },
+      "there are too many assemblies");
+  io.messages(chunk::thread_name, columns.thread_names, layout::kMaxThreads, row_fields,
+              "there are too many names of threads");
+  io.messages(chunk::thread, recording.threads, layout::kMaxThreads, row_fields, "there are too many threads");
+  io.repeated(
+      chunk::detail, recording.details, layout::kMaxDetails, [&](std::string& text) { io.string(chunk::detail, text); },
+      "there are too many details");
+  lock_rows(io, chunk::lock, recording.locks, room);
+  io.repeated(
+      chunk::earlier_dump, recording.earlier_dumps, layout::kMaxEarlierDumps,
+      [&](Recording::EarlierDump& dump) {
+        io.nested(chunk::earlier_dump, [&](MessageIO& inner) { row_fields(inner, dump, room); });
+      },
+      "there are too many dumps");
+  io.string(chunk::unasked, recording.unasked);
+  io.varint(chunk::some_threads, recording.some_threads);
+  io.string(chunk::locks_missing, recording.locks_missing);
+  bool known = false;
+  if (io.varint(chunk::locks_known, known) && known) recording.locks_missing.clear();
+  io.repeated(
+      chunk::frame, recording.frames, layout::kMaxFrames,
+      [&](Frame& frame) {
+        frame.kind = FrameKind{};  // a missing field means 0
+        io.message(chunk::frame, frame, row_fields);
+      },
+      "there are too many frames");
+  columns.node_caller.read(io, chunk::node_caller);
+  columns.node_frame.read(io, chunk::node_frame);
+  columns.sample_time.read(io, chunk::sample_time);
+  columns.sample_thread.read(io, chunk::sample_thread);
+  columns.sample_stack.read(io, chunk::sample_stack);
+  columns.sample_value.read(io, chunk::sample_value);
+  columns.sample_detail.read(io, chunk::sample_detail);
+  io.varint(chunk::duration_ns, recording.duration_ns);
+  io.varint(chunk::dropped, recording.dropped);
 }
 
 void add_nodes(Columns& columns, Recording& recording, std::vector<std::uint32_t>& depths) {
@@ -187,26 +153,9 @@ void add_samples(Columns& columns, Recording& recording, std::uint64_t before) {
 }  // namespace
 
 std::string_view ContentReader::read_header(std::string_view content) {
-  return reason([&] {
+  return fault_of([&] {
     std::uint64_t version = 0;
-    auto in = message_of<Header>(content);
-    while (in.next()) {
-      switch (in.tag()) {
-        case Header::version: version = in.get_uint64(); break;
-        case Header::tool: recording_.tool_version = in.get_bytes(); break;
-        case Header::unix_time_ms: recording_.unix_time_ms = in.get_uint64(); break;
-        case Header::period_ns: recording_.period_ns = in.get_uint64(); break;
-        case Header::event:
-          recording_.event = checked(in.get_uint64(), layout::kLastEvent);
-          break;
-        case Header::engine:
-          recording_.engine = checked(in.get_uint64(), layout::kLastEngine);
-          break;
-        case Header::process: recording_.process = get_process(in.get_message()); break;
-        case Header::runtime: recording_.runtime = get_runtime(in.get_message()); break;
-        default: in.skip();
-      }
-    }
+    MessageIO::read(content, [&](MessageIO& io) { header_fields(io, version, recording_); });
     // A chunk may overwrite this.
     if (recording_.event == SampleEvent::dump) recording_.locks_missing = "the file does not say";
     require(version != 0, "it has no version");
@@ -215,9 +164,10 @@ std::string_view ContentReader::read_header(std::string_view content) {
 }
 
 std::string_view ContentReader::read_chunk(std::string_view content) {
-  return reason([&] {
+  return fault_of([&] {
     const std::size_t old_frames = recording_.frames.size();
-    Columns columns = get_tables(message_of<Chunk>(content), recording_, room_);
+    Columns columns;
+    MessageIO::read(content, [&](MessageIO& io) { read_tables(io, columns, recording_, room_); });
     for (ThreadName& name : columns.thread_names) {
       require(name.thread < recording_.threads.size(), "a renamed thread does not exist");
       recording_.threads[name.thread].name = std::move(name.name);
@@ -235,16 +185,9 @@ std::string_view ContentReader::read_chunk(std::string_view content) {
 }
 
 std::string_view ContentReader::read_footer(std::string_view content) {
-  return reason([&] {
+  return fault_of([&] {
     recording_.duration_ns = recording_.dropped = 0;
-    auto in = message_of<Footer>(content);
-    while (in.next()) {
-      switch (in.tag()) {
-        case Footer::duration_ns: recording_.duration_ns = in.get_uint64(); break;
-        case Footer::dropped: recording_.dropped = in.get_uint64(); break;
-        default: in.skip();
-      }
-    }
+    MessageIO::read(content, [&](MessageIO& io) { footer_fields(io, recording_); });
   });
 }
 

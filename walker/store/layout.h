@@ -27,32 +27,15 @@ enum class File : std::uint32_t { magic = 1, header = 2, chunk = 3, footer = 4 }
 inline constexpr std::uint32_t kChecksum = 15;
 inline constexpr std::size_t kChecksumBytes = 5;
 
-enum class Header : std::uint32_t {
-  version = 1, tool = 2, unix_time_ms = 3, period_ns = 4, event = 5, engine = 6, process = 7,
-  runtime = 8,
-};
-enum class ProcessField : std::uint32_t { id = 1, path = 2, command_line = 3 };
-enum class RuntimeField : std::uint32_t { name = 1, major = 2, minor = 3, build = 4, revision = 5 };
-enum class Chunk : std::uint32_t {
+// The fields of a chunk. The other messages are described in table_rows.cpp.
+namespace chunk {
+enum : std::uint32_t {
   module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
   earlier_dump = 24, some_threads = 25, unasked = 26,
 };
-enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4, code_view = 5 };
-enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3, pdb = 4 };
-enum class CodeViewField : std::uint32_t { guid = 1, age = 2, path = 3, timestamp = 4, portable = 5 };
-enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3, created = 4, cpu = 5 };
-enum class LockField : std::uint32_t { kind = 1, address = 2, type = 3, owner = 4, held = 5, recursion = 6, waiter = 7 };
-enum class EarlierDumpField : std::uint32_t { time_ns = 1, cpu = 2, lock = 3, locks_missing = 4, unasked = 5 };
-enum class WaiterField : std::uint32_t { os_id = 1, pulse = 2 };
-enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
-enum class FrameField : std::uint32_t {
-  kind = 1, trust = 2, address_kind = 3, why = 4, inline_depth = 5, address = 6, function = 7,
-  module = 8, displacement = 9, name = 10, symbol = 11, file = 12, line = 13, folded = 14,
-  by_frame_pointer = 16, target = 17, line_approximate = 20, assembly = 21, method = 22, il_offset = 23,
-};
-enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
+}  // namespace chunk
 
 // The most rows that a file may contain. This is far more than a process has, but few enough that a small file cannot
 // ask for much memory. At these sizes the tables take no more than some 900 MB in memory, not counting names and

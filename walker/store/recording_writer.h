@@ -39,9 +39,10 @@ class RecordingWriter {
 
  private:
   bool within_limits(const Recording& recording);
+  template <class Row>
+  void add_rows(std::uint32_t number, const std::vector<Row>& rows, std::size_t& written);
   void add_tables(const Recording& recording);
   void add_locks(const Recording& recording);
-  void add_frames(const Recording& recording);
   void add_nodes(const Recording& recording);
   void add_samples(const Recording& recording);
   void add_progress(const Recording& recording);
@@ -55,8 +56,8 @@ class RecordingWriter {
   std::string chunk_;  // the content of the chunk that is being made
 
   // How many rows of each table are already written.
-  std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, locks_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
-  std::size_t earlier_dumps_ = 0;
+  std::size_t assemblies_ = 0, modules_ = 0, threads_ = 0, details_ = 0, locks_ = 0, earlier_dumps_ = 0;
+  std::size_t frames_ = 0, nodes_ = 0, samples_ = 0;
   std::string unasked_;                       // the written text
   bool some_threads_ = false;                 // whether it is already written
   std::optional<std::string> locks_missing_;  // the written text; nothing if none is written

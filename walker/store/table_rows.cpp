@@ -1,235 +1,164 @@
 #include "walker/store/table_rows.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "walker/store/nonsense.h"
+#include "walker/store/layout.h"
 
 namespace mixwalk {
-
-using layout::AssemblyField, layout::CodeViewField, layout::EarlierDumpField, layout::FrameField, layout::LockField,
-    layout::ModuleField, layout::ProcessField, layout::RuntimeField, layout::ThreadField, layout::ThreadNameField,
-    layout::WaiterField;
-using protozero::pbf_message;
-
 namespace {
 
-// An index that no module has.
+// Indices that no module and no assembly has.
 constexpr std::uint64_t kNoModule = layout::kMaxModules + 1;
 constexpr std::uint64_t kNoAssembly = layout::kMaxAssemblies + 1;
 
-std::array<std::byte, 16> guid_of(const std::string& bytes, const char* why) {
-  std::array<std::byte, 16> guid;
-  require(bytes.size() == guid.size(), why);
-  std::memcpy(guid.data(), bytes.data(), guid.size());
-  return guid;
+void fields(MessageIO& io, Process& process) {
+  io.varint(1, process.id, 0);
+  io.string(2, process.path, "");
+  io.string(3, process.command_line, "");
 }
 
-CodeViewId get_code_view(pbf_message<CodeViewField> in) {
-  CodeViewId id;
-  while (in.next()) {
-    switch (in.tag()) {
-      case CodeViewField::guid: id.guid = guid_of(in.get_bytes(), "a PDB's id is no GUID"); break;
-      case CodeViewField::age: id.age = checked<std::uint32_t>(in.get_uint64()); break;
-      case CodeViewField::path: id.path = in.get_bytes(); break;
-      case CodeViewField::timestamp: id.timestamp = checked<std::uint32_t>(in.get_uint64()); break;
-      case CodeViewField::portable: id.portable = in.get_uint64() != 0; break;
-      default: in.skip();
-    }
-  }
-  return id;
+void fields(MessageIO& io, Runtime& runtime) {
+  io.string(1, runtime.name, "");
+  io.varint(2, runtime.major, 0);
+  io.varint(3, runtime.minor, 0);
+  io.varint(4, runtime.build, 0);
+  io.varint(5, runtime.revision, 0);
 }
 
-LockWaiter get_waiter(pbf_message<WaiterField> in) {
-  LockWaiter waiter;
-  while (in.next()) {
-    switch (in.tag()) {
-      case WaiterField::os_id: waiter.os_id = checked<std::uint32_t>(in.get_uint64()); break;
-      case WaiterField::pulse: waiter.pulse = in.get_uint64() != 0; break;
-      default: in.skip();
-    }
-  }
-  return waiter;
+void fields(MessageIO& io, CodeViewId& id) {
+  io.guid(1, id.guid, "a PDB's id is no GUID");
+  io.varint(2, id.age, 0);
+  io.string(3, id.path, "");
+  io.varint(4, id.timestamp, 0);
+  io.varint(5, id.portable, false);
+}
+
+void fields(MessageIO& io, LockWaiter& waiter) {
+  io.varint(1, waiter.os_id);
+  io.varint(2, waiter.pulse, false);
+}
+
+// An index plus one; 0 for none. Whether there is such a row is checked when the whole chunk has been read. `beyond`: one
+// that no row has.
+void index(MessageIO& io, MessageIO::Number number, std::int32_t& index, std::uint64_t beyond) {
+  std::uint64_t plus_one = static_cast<std::uint32_t>(index) + 1u;
+  if (io.varint(number, plus_one, 0)) index = static_cast<std::int32_t>(std::min(plus_one, beyond)) - 1;
+}
+
+// A time plus one, because 0 is a time too; 0 for none.
+std::uint64_t plus_one(const std::optional<std::uint64_t>& time) { return time ? *time + 1 : 0; }
+std::optional<std::uint64_t> minus_one(std::uint64_t value) {
+  return value == 0 ? std::nullopt : std::optional(value - 1);
+}
+
+void take(MessageIO& io, std::size_t& room, const char* why) {
+  if (io.is_writing()) return;
+  require(room != 0, why);
+  --room;
 }
 
 }  // namespace
 
-Process get_process(pbf_message<ProcessField> in) {
-  Process process;
-  while (in.next()) {
-    switch (in.tag()) {
-      case ProcessField::id: process.id = checked<std::uint32_t>(in.get_uint64()); break;
-      case ProcessField::path: process.path = in.get_bytes(); break;
-      case ProcessField::command_line: process.command_line = in.get_bytes(); break;
-      default: in.skip();
-    }
-  }
-  return process;
+void header_fields(MessageIO& io, std::uint64_t& version, Recording& header) {
+  io.varint(1, version, 0);
+  io.string(2, header.tool_version, "");
+  io.varint(3, header.unix_time_ms, 0);
+  io.varint(4, header.period_ns, 0);
+  io.enumeration(5, header.event, layout::kLastEvent, SampleEvent{});
+  io.enumeration(6, header.engine, layout::kLastEngine, Engine{});
+  io.message(7, header.process, fields);
+  io.message(8, header.runtime, fields);
 }
 
-Runtime get_runtime(pbf_message<RuntimeField> in) {
-  Runtime runtime;
-  while (in.next()) {
-    switch (in.tag()) {
-      case RuntimeField::name: runtime.name = in.get_bytes(); break;
-      case RuntimeField::major: runtime.major = checked<std::uint16_t>(in.get_uint64()); break;
-      case RuntimeField::minor: runtime.minor = checked<std::uint16_t>(in.get_uint64()); break;
-      case RuntimeField::build: runtime.build = checked<std::uint16_t>(in.get_uint64()); break;
-      case RuntimeField::revision:
-        runtime.revision = checked<std::uint16_t>(in.get_uint64());
-        break;
-      default: in.skip();
-    }
-  }
-  return runtime;
+void footer_fields(MessageIO& io, Recording& recording) {
+  io.varint(1, recording.duration_ns, 0);
+  io.varint(2, recording.dropped, 0);
 }
 
-Module get_module(pbf_message<ModuleField> in) {
-  Module module;
-  while (in.next()) {
-    switch (in.tag()) {
-      case ModuleField::base: module.base = in.get_uint64(); break;
-      case ModuleField::size: module.size = checked<std::uint32_t>(in.get_uint64()); break;
-      case ModuleField::timestamp:
-        module.timestamp = checked<std::uint32_t>(in.get_uint64());
-        break;
-      case ModuleField::path: module.path = in.get_bytes(); break;
-      case ModuleField::code_view: module.code_view = get_code_view(in.get_message()); break;
-      default: in.skip();
-    }
-  }
-  return module;
+void row_fields(MessageIO& io, Module& module) {
+  io.varint(1, module.base);
+  io.varint(2, module.size, 0);
+  io.varint(3, module.timestamp, 0);
+  io.string(4, module.path, "");
+  io.message(5, module.code_view, fields);
 }
 
-Assembly get_assembly(pbf_message<AssemblyField> in) {
-  Assembly assembly{.path = {}, .mvid = {}, .optimised = false};
-  while (in.next()) {
-    switch (in.tag()) {
-      case AssemblyField::path: assembly.path = in.get_bytes(); break;
-      case AssemblyField::mvid: assembly.mvid = guid_of(in.get_bytes(), "an assembly's MVID is no GUID"); break;
-      case AssemblyField::pdb: assembly.pdb = get_code_view(in.get_message()); break;
-      case AssemblyField::optimised: assembly.optimised = in.get_uint64() != 0; break;
-      default: in.skip();
-    }
-  }
-  return assembly;
+void row_fields(MessageIO& io, Assembly& assembly) {
+  io.string(1, assembly.path);
+  io.guid(2, assembly.mvid, "an assembly's MVID is no GUID");
+  io.varint(3, assembly.optimised, false);
+  io.message(4, assembly.pdb, fields);
 }
 
-Recording::ThreadInfo get_thread(pbf_message<ThreadField> in) {
-  Recording::ThreadInfo thread;
-  while (in.next()) {
-    switch (in.tag()) {
-      case ThreadField::os_id: thread.os_id = checked<std::uint32_t>(in.get_uint64()); break;
-      case ThreadField::clr_id: thread.clr_id = in.get_uint64(); break;
-      case ThreadField::name: thread.name = in.get_bytes(); break;
-      case ThreadField::created: thread.created = in.get_uint64(); break;
-      // The value plus one, because 0 is a time too.
-      case ThreadField::cpu:
-        if (const std::uint64_t cpu = in.get_uint64(); cpu != 0) thread.cpu = cpu - 1;
-        break;
-      default: in.skip();
-    }
-  }
-  return thread;
+void row_fields(MessageIO& io, Recording::ThreadInfo& thread) {
+  io.varint(1, thread.os_id);
+  io.varint(2, thread.clr_id, 0);
+  io.string(3, thread.name, "");
+  io.varint(4, thread.created, 0);
+  std::uint64_t cpu = plus_one(thread.cpu);
+  if (io.varint(5, cpu, 0)) thread.cpu = minus_one(cpu);
 }
 
-Lock get_lock(pbf_message<LockField> in, TableRoom& room) {
-  require(room.locks != 0, "there are too many locks");
-  --room.locks;
-  Lock lock;
-  while (in.next()) {
-    switch (in.tag()) {
-      case LockField::kind: lock.kind = checked(in.get_uint64(), layout::kLastLock); break;
-      case LockField::address: lock.address = in.get_uint64(); break;
-      case LockField::type: lock.type = in.get_bytes(); break;
-      case LockField::owner: lock.owner = checked<std::uint32_t>(in.get_uint64()); break;
-      case LockField::held: lock.held = in.get_uint64() != 0; break;
-      case LockField::recursion: lock.recursion = checked<std::uint32_t>(in.get_uint64()); break;
-      case LockField::waiter:
-        require(room.waiters != 0, "there are too many waiting threads");
-        --room.waiters;
-        lock.waiters.push_back(get_waiter(in.get_message()));
-        break;
-      default: in.skip();
-    }
-  }
-  return lock;
+void row_fields(MessageIO& io, ThreadName& name) {
+  io.varint(1, name.thread);
+  io.string(2, name.name, "");
 }
 
-Recording::EarlierDump get_earlier_dump(pbf_message<EarlierDumpField> in, TableRoom& room) {
-  Recording::EarlierDump dump;
-  while (in.next()) {
-    switch (in.tag()) {
-      case EarlierDumpField::time_ns: dump.time_ns = in.get_uint64(); break;
-      case EarlierDumpField::cpu:
-        require(in.has_wire_type(protozero::pbf_wire_type::length_delimited), "a column is not packed");
-        for (const std::uint64_t cpu : in.get_packed_uint64()) {
-          require(room.cpu_times != 0, "there are too many processor times");
-          --room.cpu_times;
-          dump.cpu.push_back(cpu == 0 ? std::nullopt : std::optional(cpu - 1));  // the value plus one, as for a thread
-        }
-        break;
-      case EarlierDumpField::lock: dump.locks.push_back(get_lock(in.get_message(), room)); break;
-      case EarlierDumpField::locks_missing: dump.locks_missing = in.get_bytes(); break;
-      case EarlierDumpField::unasked: dump.unasked = in.get_bytes(); break;
-      default: in.skip();
-    }
-  }
-  return dump;
+void row_fields(MessageIO& io, Frame& frame) {
+  io.enumeration(1, frame.kind, layout::kLastKind);
+  // Earlier readers know only one kind of guess.
+  bool by_frame_pointer = frame.trust == Trust::frame_pointer;
+  Trust trust = by_frame_pointer ? Trust::scan : frame.trust;
+  if (io.enumeration(2, trust, layout::kLastTrust, Trust{})) frame.trust = trust;
+  if (io.varint(16, by_frame_pointer, false) && by_frame_pointer) frame.trust = Trust::frame_pointer;
+  io.string(17, frame.target, "");
+  io.enumeration(3, frame.address_kind, layout::kLastAddressKind, AddressKind{});
+  io.enumeration(4, frame.why, layout::kLastReason, OpenReason{});
+  io.varint(5, frame.inline_depth, 0);
+  io.varint(6, frame.address, 0);
+  io.varint(7, frame.function, 0);
+  index(io, 8, frame.module, kNoModule);
+  io.varint(9, frame.displacement, 0);
+  io.string(10, frame.name, "");
+  io.enumeration(11, frame.symbol, layout::kLastSymbol, SymbolKind{});
+  io.string(12, frame.file, "");
+  io.varint(13, frame.line, 0);
+  io.varint(14, frame.folded, 1);
+  io.varint(20, frame.line_approximate, false);
+  index(io, 21, frame.il.assembly, kNoAssembly);
+  io.varint(22, frame.il.method, 0);
+  io.varint(23, frame.il.offset, 0);
 }
 
-Frame get_frame(pbf_message<FrameField> in) {
-  Frame frame;
-  frame.kind = FrameKind{};  // a missing field means 0, which is not the default
-  while (in.next()) {
-    switch (in.tag()) {
-      case FrameField::kind: frame.kind = checked(in.get_uint64(), layout::kLastKind); break;
-      case FrameField::trust: frame.trust = checked(in.get_uint64(), layout::kLastTrust); break;
-      case FrameField::by_frame_pointer:
-        if (in.get_uint64() != 0) frame.trust = Trust::frame_pointer;
-        break;
-      case FrameField::address_kind:
-        frame.address_kind = checked(in.get_uint64(), layout::kLastAddressKind);
-        break;
-      case FrameField::why: frame.why = checked(in.get_uint64(), layout::kLastReason); break;
-      case FrameField::inline_depth:
-        frame.inline_depth = checked<std::uint8_t>(in.get_uint64());
-        break;
-      case FrameField::address: frame.address = in.get_uint64(); break;
-      case FrameField::function: frame.function = in.get_uint64(); break;
-      case FrameField::module:
-        // An index plus one. Whether there is such a module is checked when the whole chunk has been read.
-        frame.module = static_cast<std::int32_t>(std::min(in.get_uint64(), kNoModule)) - 1;
-        break;
-      case FrameField::displacement: frame.displacement = in.get_uint64(); break;
-      case FrameField::name: frame.name = in.get_bytes(); break;
-      case FrameField::target: frame.target = in.get_bytes(); break;
-      case FrameField::symbol: frame.symbol = checked(in.get_uint64(), layout::kLastSymbol); break;
-      case FrameField::file: frame.file = in.get_bytes(); break;
-      case FrameField::folded: frame.folded = checked<std::uint32_t>(in.get_uint64()); break;
-      case FrameField::line: frame.line = checked<std::uint32_t>(in.get_uint64()); break;
-      case FrameField::line_approximate: frame.line_approximate = in.get_uint64() != 0; break;
-      case FrameField::assembly:
-        frame.il.assembly = static_cast<std::int32_t>(std::min(in.get_uint64(), kNoAssembly)) - 1;
-        break;
-      case FrameField::method: frame.il.method = checked<std::uint32_t>(in.get_uint64()); break;
-      case FrameField::il_offset: frame.il.offset = checked<std::uint32_t>(in.get_uint64()); break;
-      default: in.skip();
-    }
-  }
-  return frame;
+void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room) {
+  io.repeated(number, locks, io.kNoLimit, [&](Lock& lock) {
+    take(io, room.locks, "there are too many locks");
+    io.nested(number, [&](MessageIO& inner) { row_fields(inner, lock, room); });
+  });
 }
 
-ThreadName get_thread_name(pbf_message<ThreadNameField> in) {
-  ThreadName name;
-  while (in.next()) {
-    switch (in.tag()) {
-      case ThreadNameField::thread: name.thread = in.get_uint64(); break;
-      case ThreadNameField::name: name.name = in.get_bytes(); break;
-      default: in.skip();
-    }
-  }
-  return name;
+void row_fields(MessageIO& io, Lock& lock, TableRoom& room) {
+  io.enumeration(1, lock.kind, layout::kLastLock);
+  io.varint(2, lock.address, 0);
+  io.string(3, lock.type, "");
+  io.varint(4, lock.owner, 0);
+  io.varint(5, lock.held, false);
+  io.varint(6, lock.recursion, 0);
+  io.repeated(7, lock.waiters, io.kNoLimit, [&](LockWaiter& waiter) {
+    take(io, room.waiters, "there are too many waiting threads");
+    io.message(7, waiter, fields);
+  });
+}
+
+void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room) {
+  io.varint(1, dump.time_ns);
+  io.packed_varints(2, dump.cpu, plus_one, [&](std::uint64_t cpu) {
+    take(io, room.cpu_times, "there are too many processor times");
+    return minus_one(cpu);
+  });
+  lock_rows(io, 3, dump.locks, room);
+  io.string(4, dump.locks_missing, "");
+  io.string(5, dump.unasked, "");
 }
 
 }  // namespace mixwalk

@@ -1,35 +1,36 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "walker/base/checked_protozero.h"
 #include "walker/model/recording.h"
-#include "walker/store/layout.h"
 #include "walker/store/table_room.h"
+#include "walker/wire/message_io.h"
 
 namespace mixwalk {
 
-// Each of these functions converts one message of a .mixwalk file to its value. They throw Nonsense, or what protozero
-// throws. They do not check whether an index is valid.
-Process get_process(protozero::pbf_message<layout::ProcessField> in);
-Runtime get_runtime(protozero::pbf_message<layout::RuntimeField> in);
-Module get_module(protozero::pbf_message<layout::ModuleField> in);
-Assembly get_assembly(protozero::pbf_message<layout::AssemblyField> in);
-Recording::ThreadInfo get_thread(protozero::pbf_message<layout::ThreadField> in);
-
-// These subtract what they read from `room`.
-Lock get_lock(protozero::pbf_message<layout::LockField> in, TableRoom& room);
-Recording::EarlierDump get_earlier_dump(protozero::pbf_message<layout::EarlierDumpField> in, TableRoom& room);
-
-Frame get_frame(protozero::pbf_message<layout::FrameField> in);
+// The messages of a .mixwalk file (layout.h). A field that is 0 or empty is left out, except for the first field of a
+// row, because protozero leaves out a message without any fields, while the position of a row has a meaning. When they
+// read, they do not check whether an index is valid.
 
 // A thread's new name, which it got later.
 struct ThreadName {
   std::uint64_t thread = 0;
   std::string name;
 };
-ThreadName get_thread_name(protozero::pbf_message<layout::ThreadNameField> in);
+
+void header_fields(MessageIO& io, std::uint64_t& version, Recording& header);
+void footer_fields(MessageIO& io, Recording& recording);
+
+void row_fields(MessageIO& io, Module& module);
+void row_fields(MessageIO& io, Assembly& assembly);
+void row_fields(MessageIO& io, Recording::ThreadInfo& thread);
+void row_fields(MessageIO& io, ThreadName& name);
+void row_fields(MessageIO& io, Frame& frame);
+
+// When they read, these subtract what they read from `room`.
+void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room);
+void row_fields(MessageIO& io, Lock& lock, TableRoom& room);
+void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room);
 
 }  // namespace mixwalk

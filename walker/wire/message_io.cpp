@@ -137,8 +137,8 @@ bool MessageIO::packed_fixed64(Number number, std::vector<std::uint64_t>& values
 }
 
 bool MessageIO::packed_varints(Number number, std::string_view& content) {
-  if (!is_next(number)) return false;
-  require(in_.has_wire_type(protozero::pbf_wire_type::length_delimited), kNotPacked);
+  if (writes_ ? content.empty() : !is_next(number)) return false;
+  require(writes_ || in_.has_wire_type(protozero::pbf_wire_type::length_delimited), kNotPacked);
   return bytes(number, content);
 }
 

@@ -98,9 +98,22 @@ class MessageIO {
     return !(writes_ && value == absent) && enumeration(number, value, last);
   }
 
-  // Packed fields. An empty one is left out. The content of packed varints, whatever their type, is only read.
+  // Packed fields. An empty one is left out.
   bool packed_fixed64(Number number, std::vector<std::uint64_t>& values, std::size_t most);
+  // The varints, whatever their type is. When it writes, an empty content is left out.
   bool packed_varints(Number number, std::string_view& content);
+  template <class Value, class To, class From>
+  void packed_varints(Number number, std::vector<Value>& values, To to_number, From from_number) {
+    std::string written;
+    if (writes_) {
+      for (const Value& value : values) protozero::write_varint(std::back_inserter(written), to_number(value));
+    }
+    std::string_view content = written;
+    if (!packed_varints(number, content)) return;
+    for (const char* at = content.data(); at != content.data() + content.size();) {
+      values.push_back(from_number(protozero::decode_varint(&at, content.data() + content.size())));
+    }
+  }
 
   // A nested message, or one that may be missing. It is left out if its mapping writes no field.
   template <class Map>
@@ -122,6 +135,10 @@ class MessageIO {
   void put(Number number, const Value& value, Mapping<Value> mapping) {
     message(number, const_cast<Value&>(value), mapping);
   }
+  template <class Value, class Map>
+  void put(Number number, const Value& value, Map map) {
+    nested(number, [&](MessageIO& io) { map(io, const_cast<Value&>(value)); });
+  }
 
   // For a mapping that remembers something, or checks something at the end: calls `map` until all fields are read. When
   // it writes, once.
@@ -131,21 +148,23 @@ class MessageIO {
     writes_ ? call(*this, &map) : read_all(&map, call);
   }
 
-  // A field that is repeated: `one` maps it for one row of the list.
+  // A field that is repeated: `one` maps it for one row of the list, which has at most so many rows when it is read.
   template <class Row, class One>
-  void repeated(Number number, std::vector<Row>& rows, std::size_t most, One one) {
+  void repeated(Number number, std::vector<Row>& rows, std::size_t most, One one,
+                const char* too_many = "a list is too long") {
     if (writes_) {
       for (Row& row : rows) one(row);
       return;
     }
     while (is_next(number)) {
-      require(rows.size() < most, "a list is too long");
+      require(rows.size() < most, too_many);
       one(rows.emplace_back());
     }
   }
   template <class Row>
-  void messages(Number number, std::vector<Row>& rows, std::size_t most, Mapping<Row> mapping) {
-    repeated(number, rows, most, [&](Row& row) { message(number, row, mapping); });
+  void messages(Number number, std::vector<Row>& rows, std::size_t most, Mapping<Row> mapping,
+                const char* too_many = "a list is too long") {
+    repeated(number, rows, most, [&](Row& row) { message(number, row, mapping); }, too_many);
   }
 
   // The message of one kind among several, of which the outer message has exactly one. `absent`: its value if all its

@@ -23,6 +23,23 @@ UniqueHandle inheritable(HANDLE process) {
   return UniqueHandle(copy);
 }
 
+// Whether an answer fits its question: it has one entry for each address, except for the questions that name none.
+template <class Question>
+bool fits(const Question& question, const typename Question::Answer& answer) {
+  const auto& [asked] = question;
+  const auto& [entries] = answer;
+  return entries.size() == asked.size();
+}
+bool fits(const OpenClr&, const Opened&) { return true; }
+bool fits(const TargetRan&, const Opened&) { return true; }
+bool fits(const AskThreads&, const ThreadsAnswer&) { return true; }
+bool fits(const AskSyncBlocks& question, const SyncBlocksAnswer& answer) {
+  return answer.blocks.next == 0 || answer.blocks.next > question.first;
+}
+bool fits(const AskIlPlaces& question, const IlPlacesAnswer& answer) {
+  return answer.places.places.size() == question.ips.size();
+}
+
 }  // namespace
 
 WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings.answer_ms) {
@@ -34,30 +51,26 @@ WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings
     return;
   }
   worker_ = std::move(*worker);
-  ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, value, settings.dump_path, settings.symbol_path,
-                      settings.runtime_base},
-              settings.open_ms);
+  ask(OpenClr{kQuestionsVersion, settings.dac_path, value, settings.dump_path, settings.symbol_path,
+              settings.runtime_base},
+      settings.open_ms);
 }
 
-template <class Answer>
-const Answer* WorkerQuestions::ask(const QuestionMessage& question, std::uint32_t deadline_ms) {
+template <class Question>
+const typename Question::Answer* WorkerQuestions::ask(const Question& question, std::uint32_t deadline_ms) {
   if (!obstacle_.empty()) return nullptr;
   answer_ = worker_->ask(question, deadline_ms);
   if (!answer_) {
     obstacle_ = worker_->failure();
     return nullptr;
   }
-  if (const auto* wanted = std::get_if<Answer>(&*answer_)) return wanted;
+  const auto* wanted = std::get_if<typename Question::Answer>(&*answer_);
+  if (wanted != nullptr && fits(question, *wanted)) return wanted;
   const auto* refusal = std::get_if<NotOpened>(&*answer_);
   const std::string why = refusal != nullptr ? refusal->why : std::string();
   worker_->reject_answer();
   obstacle_ = !why.empty() ? why : worker_->failure();
   return nullptr;
-}
-
-void WorkerQuestions::reject() {
-  worker_->reject_answer();
-  obstacle_ = worker_->failure();
 }
 
 void WorkerQuestions::keep(std::uint64_t ip, const std::optional<ClrCode>& code) {
@@ -82,12 +95,8 @@ std::optional<ClrCode> WorkerQuestions::code_at(std::uint64_t ip) {
   const auto next = pieces_.upper_bound(ip);
   if (next != pieces_.begin() && ip < std::prev(next)->second.first) return std::prev(next)->second.second;
   if (const auto known = single_.find(ip); known != single_.end()) return known->second;
-  const auto* answer = ask<CodeAnswer>(AskCode{{ip}});
+  const auto* answer = ask(AskCode{{ip}});
   if (answer == nullptr) return std::nullopt;
-  if (answer->codes.size() != 1) {
-    reject();
-    return std::nullopt;
-  }
   const std::optional<ClrCode> code = answer->codes.front();
   keep(ip, code);
   return code;
@@ -101,12 +110,8 @@ void WorkerQuestions::expect_methods(std::span<const std::uint64_t> methods) {
   if (methods_.size() > kMaxKept) methods_.clear();
   for (std::size_t at = 0; at < wanted.size(); at += kMaxNamesAsked) {
     const auto part = std::span(wanted).subspan(at, std::min(kMaxNamesAsked, wanted.size() - at));
-    const auto* answer = ask<MethodsAnswer>(AskMethods{{part.begin(), part.end()}});
+    const auto* answer = ask(AskMethods{{part.begin(), part.end()}});
     if (answer == nullptr) return;
-    if (answer->methods.size() != part.size()) {
-      reject();
-      return;
-    }
     for (std::size_t i = 0; i < part.size(); ++i) methods_[part[i]] = answer->methods[i];
   }
 }
@@ -120,70 +125,46 @@ ClrMethod WorkerQuestions::method(std::uint64_t method) {
 std::string WorkerQuestions::code_name(std::uint64_t address) {
   const auto known = code_names_.find(address);
   if (known != code_names_.end()) return known->second;
-  const auto* answer = ask<CodeNamesAnswer>(AskCodeNames{{address}});
+  const auto* answer = ask(AskCodeNames{{address}});
   if (answer == nullptr) return {};
-  if (answer->names.size() != 1) {
-    reject();
-    return {};
-  }
   if (code_names_.size() > kMaxKept) code_names_.clear();
   return code_names_[address] = answer->names.front();
 }
 
 std::vector<ClrThread> WorkerQuestions::threads() {
-  const auto* answer = ask<ThreadsAnswer>(AskThreads{});
+  const auto* answer = ask(AskThreads{});
   return answer != nullptr ? answer->threads : std::vector<ClrThread>();
 }
 
 std::optional<ClrSyncBlocks> WorkerQuestions::sync_blocks(std::uint32_t first) {
-  const auto* answer = ask<SyncBlocksAnswer>(AskSyncBlocks{first});
-  if (answer == nullptr) return std::nullopt;
-  if (answer->blocks.next != 0 && answer->blocks.next <= first) {
-    reject();
-    return std::nullopt;
-  }
-  return answer->blocks;
+  const auto* answer = ask(AskSyncBlocks{first});
+  return answer != nullptr ? std::optional(answer->blocks) : std::nullopt;
 }
 
-template <class Ask>
-std::vector<std::string> WorkerQuestions::ask_types(std::span<const std::uint64_t> addresses) {
-  std::vector<std::string> types;
-  for (std::size_t at = 0; at < addresses.size(); at += kMaxNamesAsked) {
-    const auto part = addresses.subspan(at, std::min(kMaxNamesAsked, addresses.size() - at));
-    const auto* answer = ask<ObjectTypesAnswer>(Ask{{part.begin(), part.end()}});
-    if (answer != nullptr && answer->types.size() != part.size()) {
-      reject();
-      answer = nullptr;
-    }
+template <class Question, class Value>
+std::vector<Value> WorkerQuestions::ask_in_parts(std::span<const std::uint64_t> addresses, std::size_t most) {
+  std::vector<Value> values;
+  for (std::size_t at = 0; at < addresses.size(); at += most) {
+    const auto part = addresses.subspan(at, std::min(most, addresses.size() - at));
+    const auto* answer = ask(Question{{part.begin(), part.end()}});
     if (answer == nullptr) break;
-    types.insert(types.end(), answer->types.begin(), answer->types.end());
+    const auto& [entries] = *answer;
+    values.insert(values.end(), entries.begin(), entries.end());
   }
-  types.resize(addresses.size());
-  return types;
+  values.resize(addresses.size());
+  return values;
 }
 
 std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint64_t> objects) {
-  return ask_types<AskObjectTypes>(objects);
+  return ask_in_parts<AskObjectTypes, std::string>(objects, kMaxNamesAsked);
 }
 
 std::vector<std::string> WorkerQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
-  return ask_types<AskHeapObjectTypes>(addresses);
+  return ask_in_parts<AskHeapObjectTypes, std::string>(addresses, kMaxNamesAsked);
 }
 
 std::vector<std::optional<ClrLock>> WorkerQuestions::lock_objects(std::span<const std::uint64_t> objects) {
-  std::vector<std::optional<ClrLock>> locks;
-  for (std::size_t at = 0; at < objects.size(); at += kMaxAsked) {
-    const auto part = objects.subspan(at, std::min(kMaxAsked, objects.size() - at));
-    const auto* answer = ask<LockObjectsAnswer>(AskLockObjects{{part.begin(), part.end()}});
-    if (answer != nullptr && answer->locks.size() != part.size()) {
-      reject();
-      answer = nullptr;
-    }
-    if (answer == nullptr) break;
-    locks.insert(locks.end(), answer->locks.begin(), answer->locks.end());
-  }
-  locks.resize(objects.size());
-  return locks;
+  return ask_in_parts<AskLockObjects, std::optional<ClrLock>>(objects, kMaxAsked);
 }
 
 ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
@@ -191,11 +172,7 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
   const auto end = std::chrono::steady_clock::now() + kIlPlacesTime;
   for (std::size_t at = 0; at < ips.size() && std::chrono::steady_clock::now() < end; at += kMaxNamesAsked) {
     const auto part = ips.subspan(at, std::min(kMaxNamesAsked, ips.size() - at));
-    const auto* answer = ask<IlPlacesAnswer>(AskIlPlaces{{part.begin(), part.end()}});
-    if (answer != nullptr && answer->places.places.size() != part.size()) {
-      reject();
-      answer = nullptr;
-    }
+    const auto* answer = ask(AskIlPlaces{{part.begin(), part.end()}});
     if (answer == nullptr) break;
     if (found.assemblies.size() + answer->places.assemblies.size() > kMaxAssemblies) break;
     std::vector<std::int32_t> places;  // for each assembly of the answer, its index in found.assemblies
@@ -211,7 +188,7 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
 
 void WorkerQuestions::target_ran() {
   // Earlier answers are kept if no other answers can come.
-  if (ask<Opened>(TargetRan{}) == nullptr) return;
+  if (ask(TargetRan{}) == nullptr) return;
   pieces_.clear();
   single_.clear();
   // A MethodDesc's address may belong to another method by now.

@@ -51,18 +51,16 @@ class WorkerQuestions final : public ClrQuestions {
   DWORD worker_id() const noexcept { return worker_ ? worker_->id() : 0; }
 
  private:
-  // The answer of that kind, or null if no answer came. Valid until the next question.
-  template <class Answer>
-  const Answer* ask(const QuestionMessage& question) {
-    return ask<Answer>(question, answer_ms_);
+  // The answer, or null if none came that fits the question. Valid until the next question.
+  template <class Question>
+  const typename Question::Answer* ask(const Question& question, std::uint32_t deadline_ms);
+  template <class Question>
+  const typename Question::Answer* ask(const Question& question) {
+    return ask(question, answer_ms_);
   }
-  template <class Answer>
-  const Answer* ask(const QuestionMessage& question, std::uint32_t deadline_ms);
-  // For object_types() and heap_object_types().
-  template <class Ask>
-  std::vector<std::string> ask_types(std::span<const std::uint64_t> addresses);
-  // To be called if the answer does not fit the question.
-  void reject();
+  // One value for each address. Messages ask for so many of them at most.
+  template <class Question, class Value>
+  std::vector<Value> ask_in_parts(std::span<const std::uint64_t> addresses, std::size_t most);
   void keep(std::uint64_t ip, const std::optional<ClrCode>& code);
 
   std::uint32_t answer_ms_ = kClrAnswerMs;
