@@ -81,7 +81,7 @@ class DumpFileRun {
       return command_.threads.contains(thread.os_id, thread.name);
     });
     snapshot.capture = CaptureMethod::file;
-    snapshot.left_out.threads = !command_.threads.empty();
+    snapshot.omissions.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
     return snapshot;
   }

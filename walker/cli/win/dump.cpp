@@ -166,7 +166,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   for (const Thread& thread : snapshot->threads) unmatched_.met(thread.os_id, thread.name);
   const ThreadSelection& threads = command_.visit.sampling.threads;
   std::erase_if(snapshot->threads, [&](const Thread& thread) { return !threads.contains(thread.os_id, thread.name); });
-  snapshot->left_out.threads = !threads.empty();
+  snapshot->omissions.threads = !threads.empty();
   return snapshot;
 }
 
