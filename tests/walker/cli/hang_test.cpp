@@ -56,7 +56,7 @@ class HangCommandTest : public testing::Test {
   }
 
   static Result run(const HangCommand& command, const std::string& minidump_of = {}) {
-    HangHost host;
+    HangServices host;
     host.open_dump = [&](const std::string&) -> Outcome<Snapshot> {
       if (minidump_of.empty()) return Failure{ExitCode::input, "no minidump was expected"};
       Snapshot snapshot = test::deadlocked_program().back();
