@@ -42,7 +42,8 @@ void tell(const Minidump& dump, const std::string& file) {
 
 class DumpFileRun {
  public:
-  DumpFileRun(const DumpFileCommand& command, const DumpFileHost& host, const MappedFile& file, const Minidump& dump)
+  DumpFileRun(const DumpFileCommand& command, const DumpFileServices& host, const MappedFile& file,
+              const Minidump& dump)
       : command_(command),
         host_(host),
         mapped_(file),
@@ -79,7 +80,7 @@ class DumpFileRun {
       return command_.threads.contains(thread.os_id, thread.name);
     });
     snapshot.capture = CaptureMethod::file;
-    snapshot.left_out.threads = !command_.threads.empty();
+    snapshot.omissions.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
     return snapshot;
   }
@@ -102,7 +103,7 @@ class DumpFileRun {
   }
 
   const DumpFileCommand& command_;
-  const DumpFileHost& host_;
+  const DumpFileServices& host_;
   const MappedFile& mapped_;
   SymbolPath path_;
   DiskImageFiles disk_;
@@ -128,7 +129,7 @@ bool wants_colour(Colour colour, bool to_file, bool terminal) {
   return !to_file && terminal;
 }
 
-Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileHost& host) {
+Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileServices& host) {
   const MappedFile file(path);
   if (!file.error().empty()) return unreadable(path, file.error());
   const Minidump dump = Minidump::parse(file.bytes());
@@ -144,7 +145,7 @@ Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileHost& ho
   return snapshot;
 }
 
-ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
+ExitCode run(const DumpFileCommand& command, const DumpFileServices& host) {
   std::optional<PartialFile> output;
   if (command.output) {
     if (would_overwrite(*command.output, command.file)) {

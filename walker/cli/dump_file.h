@@ -14,7 +14,7 @@
 namespace mixwalk {
 
 // The services of the machine for reading a dump file.
-struct DumpFileHost {
+struct DumpFileServices {
   // The files at the paths that the dump names: those of this machine (LocalImageFiles), or none (NoImageFiles) if the
   // dump's paths cannot mean files of this machine.
   ImageFiles& local;
@@ -27,10 +27,10 @@ struct DumpFileHost {
 };
 
 // The stacks of a process in a minidump, with names. Facts about the file that a person must know are reported.
-Outcome<Snapshot> read_dump_file(const std::string& file, const DumpFileHost& host);
+Outcome<Snapshot> read_dump_file(const std::string& file, const DumpFileServices& host);
 
 // Prints the stacks of a process in a minidump. Failures are reported.
-ExitCode run(const DumpFileCommand& command, const DumpFileHost& host);
+ExitCode run(const DumpFileCommand& command, const DumpFileServices& host);
 
 // Whether text is coloured: as the command says, or if the output is a terminal.
 bool wants_colour(const DumpOutput& output, bool terminal);

@@ -76,7 +76,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
 }
 
 // Reads a file. Its first bytes show which kind it is. `over_time`: as in add_stored.
-std::optional<Failure> read_file(const std::string& file, const HangHost& host, bool over_time, Inputs& inputs) {
+std::optional<Failure> read_file(const std::string& file, const HangServices& host, bool over_time, Inputs& inputs) {
   const auto bytes = file_bytes(file, [](std::string_view first) {
     return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
   });
@@ -99,7 +99,7 @@ std::optional<Failure> read_file(const std::string& file, const HangHost& host, 
 }
 
 // Reads dumps, or two recordings, but not both.
-std::optional<Failure> read_files(const HangCommand& command, const HangHost& host, Inputs& inputs) {
+std::optional<Failure> read_files(const HangCommand& command, const HangServices& host, Inputs& inputs) {
   for (const std::string& file : command.files) {
     if (auto failure = read_file(file, host, !command.single, inputs)) return failure;
     if (inputs.recordings.empty()) continue;
@@ -236,7 +236,7 @@ ExitCode code_of(const Findings& findings) {
 
 }  // namespace
 
-ExitCode run(const HangCommand& command, const HangHost& host) {
+ExitCode run(const HangCommand& command, const HangServices& host) {
   std::optional<PartialFile> file;
   if (command.output) {
     if (is_one_of(*command.output, command.files)) {

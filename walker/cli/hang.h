@@ -10,7 +10,7 @@
 namespace mixwalk {
 
 // The services of the machine for compare and report.
-struct HangHost {
+struct HangServices {
   bool colour = false;  // whether text is coloured
   // Reads a minidump (read_dump_file).
   std::function<Outcome<Snapshot>(const std::string& file)> open_dump;
@@ -18,6 +18,6 @@ struct HangHost {
 
 // mixwalk compare and mixwalk report. Prints the findings; failures are reported. Returns ExitCode::stuck or deadlock
 // if threads are stuck or deadlocked.
-ExitCode run(const HangCommand& command, const HangHost& host);
+ExitCode run(const HangCommand& command, const HangServices& host);
 
 }  // namespace mixwalk

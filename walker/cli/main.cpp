@@ -40,10 +40,10 @@ ExitCode run_dump(const DumpFileCommand& command) {
 
 ExitCode run_hang(const HangCommand& command) {
   NoImageFiles none;
-  const DumpFileHost dumps{.local = none,
-                           .symbol_path = symbol_path_text(command.symbol_path),
-                           .open_clr = &no_clr,
-                           .log = [](const std::string&) {}};
+  const DumpFileServices dumps{.local = none,
+                               .symbol_path = symbol_path_text(command.symbol_path),
+                               .open_clr = &no_clr,
+                               .log = [](const std::string&) {}};
   return run(command, {.colour = wants_colour(command.colour, command.output.has_value(), isatty(STDOUT_FILENO) != 0),
                        .open_dump = [&](const std::string& file) { return read_dump_file(file, dumps); }});
 }

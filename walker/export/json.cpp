@@ -187,7 +187,7 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["unasked"] = or_null(snapshot.unasked);
   json["filter"] = {{"managed_only", filter.managed_only},
                     {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)},
-                    {"some_threads", snapshot.left_out.threads}};
+                    {"some_threads", snapshot.omissions.threads}};
   json["process"] = {{"id", snapshot.process.id},
                      {"path", snapshot.process.path},
                      {"command_line", or_null(snapshot.process.command_line)}};

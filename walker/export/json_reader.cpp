@@ -232,8 +232,8 @@ Snapshot read_document(const Json& json) {
   snapshot.capture_reason = text_of(json, "way_reason");
   snapshot.unasked = text_of(json, "unasked");
   const Json& filter = object_of(json, "filter");
-  snapshot.left_out = {flag_of(filter, "managed_only"), number_of<std::uint32_t>(filter, "depth"),
-                       flag_of(filter, "some_threads")};
+  snapshot.omissions = {flag_of(filter, "managed_only"), number_of<std::uint32_t>(filter, "depth"),
+                        flag_of(filter, "some_threads")};
   const Json& process = object_of(json, "process");
   snapshot.process.id = number_of<std::uint32_t>(process, "id");
   snapshot.process.path = text_of(process, "path");

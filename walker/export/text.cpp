@@ -121,16 +121,16 @@ class Writer {
     for (const Thread& thread : snapshot_.threads) {
       threads[thread.moment] += thread.skipped.empty();
     }
-    const auto stood = [&](std::size_t moment) {
+    const auto frozen = [&](std::size_t moment) {
       const std::string who = threads[moment] != 0 ? count_words(threads[moment], "thread") + ", which stood"
                                                    : "which no thread has a stack; threads stood";
       return fmt::format("{} still for {:.1f} ms", who,
                          static_cast<double>(snapshot_.moments[moment - 1].frozen_ns) / 1e6);
     };
-    if (threads.size() == 2 && threads[0] == 0) return "one moment of " + stood(1) + "\n";
+    if (threads.size() == 2 && threads[0] == 0) return "one moment of " + frozen(1) + "\n";
     std::string text = fmt::format("{}:", count_words(snapshot_.moments.size(), "moment"));
     for (std::size_t i = 1; i < threads.size(); ++i) {
-      text += fmt::format("{} #{} of {}", i == 1 ? "" : ";", i, stood(i));
+      text += fmt::format("{} #{} of {}", i == 1 ? "" : ";", i, frozen(i));
     }
     if (threads[0] != 0) text += fmt::format("; {} frozen alone", count_words(threads[0], "thread"));
     return text + "\n";

@@ -36,10 +36,10 @@ void add_dump_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& ga
   std::map<std::string_view, std::vector<std::size_t>> unasked;  // by the reason
   std::vector<std::size_t> managed, some_threads;
   for (std::size_t i = 0; i < dumps.size(); ++i) {
-    const LeftOut& left_out = dumps[i].left_out;
-    if (left_out.native_frames) managed.push_back(i);
-    if (left_out.frames_beyond != 0) cut[left_out.frames_beyond].push_back(i);
-    if (left_out.threads) some_threads.push_back(i);
+    const Omissions& omissions = dumps[i].omissions;
+    if (omissions.native_frames) managed.push_back(i);
+    if (omissions.frames_beyond != 0) cut[omissions.frames_beyond].push_back(i);
+    if (omissions.threads) some_threads.push_back(i);
     if (!dumps[i].unasked.empty()) unasked[dumps[i].unasked].push_back(i);
   }
   if (!managed.empty()) gaps.push_back(dumps_have(managed) + " no native frames (--managed-only)");

@@ -14,7 +14,7 @@ namespace mixwalk {
 namespace {
 
 bool lacks_frames(const Snapshot& dump) {
-  return dump.left_out.native_frames || dump.left_out.frames_beyond != 0 || !dump.unasked.empty();
+  return dump.omissions.native_frames || dump.omissions.frames_beyond != 0 || !dump.unasked.empty();
 }
 
 }  // namespace

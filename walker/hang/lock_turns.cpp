@@ -107,7 +107,7 @@ std::set<Target> passed_between(const ProcessFindings& process, std::size_t from
     const auto later = earlier + 1;
     if (later == history.sightings.end() || later->dump != second) {
       // A thread that has ended does not wait any more.
-      if (later == history.sightings.end() && !process.dumps[second].left_out.threads) passed.insert(*target);
+      if (later == history.sightings.end() && !process.dumps[second].omissions.threads) passed.insert(*target);
       continue;
     }
     // A thread that asks again for what it has waited for may not have had it.

@@ -30,7 +30,7 @@ bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
     if (found->second == thread.created / kTicksOfMs) return false;
     given_again = true;
   }
-  return given_again || (known && !a.left_out.threads && !b.left_out.threads);
+  return given_again || (known && !a.omissions.threads && !b.omissions.threads);
 }
 
 bool same_process(const Snapshot& a, const Snapshot& b) {
@@ -144,7 +144,7 @@ class Matcher {
 
   // Whether the same kinds of frames were left out of both dumps, so that their stacks can be compared.
   bool have_same_frames_left_out(const Sighting& a, const Sighting& b) const {
-    const LeftOut &first = dumps_[a.dump].left_out, &second = dumps_[b.dump].left_out;
+    const Omissions &first = dumps_[a.dump].omissions, &second = dumps_[b.dump].omissions;
     return first.native_frames == second.native_frames && first.frames_beyond == second.frames_beyond;
   }
 
@@ -290,7 +290,7 @@ class Matcher {
   Verdict verdict(ThreadHistory& history, std::size_t from) const {
     const std::vector<Sighting>& seen = history.sightings;
     if (numbers_.size() == 1) return Verdict::once;
-    const auto lacks_threads = [&](std::uint32_t dump) { return dumps_[dump].left_out.threads; };
+    const auto lacks_threads = [&](std::uint32_t dump) { return dumps_[dump].omissions.threads; };
     const auto lacked_before = [&] { return std::ranges::any_of(numbers_.first(numbers_.size() - 1), lacks_threads); };
     if (seen.back().dump != numbers_.back()) return lacks_threads(numbers_.back()) ? Verdict::unclear : Verdict::gone;
     if (seen.size() == 1) return lacked_before() ? Verdict::unclear : Verdict::appeared;

@@ -86,7 +86,7 @@ struct Recording {
   std::vector<Lock> locks;
   std::string locks_missing;
   std::string unasked;
-  bool some_threads = false;  // LeftOut::threads, the same for all dumps of a series
+  bool some_threads = false;  // Omissions::threads, the same for all dumps of a series
   // For a series: the data of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;
 

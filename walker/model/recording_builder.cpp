@@ -94,7 +94,7 @@ Recording to_recording(const Snapshot& snapshot) {
   recording.locks = snapshot.locks;
   recording.locks_missing = snapshot.locks_missing;
   recording.unasked = snapshot.unasked;
-  recording.some_threads = snapshot.left_out.threads;
+  recording.some_threads = snapshot.omissions.threads;
   for (const Thread& thread : snapshot.threads) {
     Recording::Sample sample;
     sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
@@ -119,7 +119,7 @@ Snapshot to_snapshot(const Recording& recording) {
                     .unasked = recording.unasked,
                     .locks = recording.locks,
                     .locks_missing = recording.locks_missing,
-                    .left_out = {.threads = recording.some_threads}};
+                    .omissions = {.threads = recording.some_threads}};
   for (const Recording::Sample& sample : recording.samples) {
     const Recording::ThreadInfo& from = recording.threads[sample.thread];
     Thread& thread = snapshot.threads.emplace_back();

@@ -50,7 +50,7 @@ class SeriesBuilder {
       }
     }
     recording.duration_ns = time_ns;
-    recording.some_threads = recording.some_threads || dump.left_out.threads;
+    recording.some_threads = recording.some_threads || dump.omissions.threads;
     if (last) {
       recording.locks = dump.locks;
       recording.locks_missing = dump.locks_missing;

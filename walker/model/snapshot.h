@@ -90,12 +90,12 @@ struct Moment {
 
 // The parts left out of a dump. Frames are left out of documents that are written with a filter; a .mixwalk file has
 // all of them.
-struct LeftOut {
+struct Omissions {
   bool native_frames = false;
   std::uint32_t frames_beyond = 0;  // as many frames of each stack are kept at most; 0 if all are kept
   bool threads = false;             // all threads except those that --thread names
 
-  bool operator==(const LeftOut&) const = default;
+  bool operator==(const Omissions&) const = default;
 };
 
 // How the process was read.
@@ -127,7 +127,7 @@ struct Snapshot {
   // Why `locks` may be incomplete: they were not looked for, or not all could be read. Empty if `locks` has all that
   // can be known.
   std::string locks_missing;
-  LeftOut left_out;
+  Omissions omissions;
 
   bool operator==(const Snapshot&) const = default;
 };

@@ -26,7 +26,7 @@ class CutDump : public ::testing::Test {
   ~CutDump() override { fs::remove(path_); }
 
   // The file is cut to this many bytes once its tables have been read.
-  DumpFileHost host(std::uintmax_t left) {
+  DumpFileServices host(std::uintmax_t left) {
     return {.local = none_,
             .symbol_path = {},
             .open_clr = [this, left](const Target&, std::string& obstacle) -> std::unique_ptr<ClrQuestions> {

@@ -56,7 +56,7 @@ class HangCommandTest : public testing::Test {
   }
 
   static Result run(const HangCommand& command, const std::string& minidump_of = {}) {
-    HangHost host;
+    HangServices host;
     host.open_dump = [&](const std::string&) -> Outcome<Snapshot> {
       if (minidump_of.empty()) return Failure{ExitCode::input, "no minidump was expected"};
       Snapshot snapshot = test::deadlocked_program().back();
@@ -293,7 +293,7 @@ TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
     for (std::size_t i = 0; i < 2; ++i) {
       Snapshot dump = dumps[i];
       if (made[i]->some_threads) dump.threads.resize(4);
-      dump.left_out.threads = made[i]->some_threads;
+      dump.omissions.threads = made[i]->some_threads;
       StringSink sink;
       if (made[i]->as_recording) {
         EXPECT_TRUE(StoreExporter().write(to_recording(dump), sink));

@@ -53,16 +53,16 @@ TEST(JsonReaderTest, WhatWasLeftOut) {
   const auto left_out = [](const FrameFilter& filter, bool some_threads = false) {
     StringSink sink;
     Snapshot snapshot = checked_snapshot();
-    snapshot.left_out.threads = some_threads;
+    snapshot.omissions.threads = some_threads;
     EXPECT_TRUE(JsonExporter(filter).write(snapshot, sink));
-    return read_json_dump(sink.text).snapshot.value_or(Snapshot()).left_out;
+    return read_json_dump(sink.text).snapshot.value_or(Snapshot()).omissions;
   };
-  EXPECT_EQ(left_out({}), LeftOut());
-  EXPECT_EQ(left_out({.managed_only = true}), LeftOut{.native_frames = true});
-  EXPECT_EQ(left_out({.depth = 3}, true), (LeftOut{.frames_beyond = 3, .threads = true}));
+  EXPECT_EQ(left_out({}), Omissions());
+  EXPECT_EQ(left_out({.managed_only = true}), Omissions{.native_frames = true});
+  EXPECT_EQ(left_out({.depth = 3}, true), (Omissions{.frames_beyond = 3, .threads = true}));
   auto older = document();
   older.erase("filter");
-  EXPECT_EQ(read_json_dump(older.dump()).snapshot.value_or(Snapshot()).left_out, LeftOut());
+  EXPECT_EQ(read_json_dump(older.dump()).snapshot.value_or(Snapshot()).omissions, Omissions());
 }
 
 TEST(JsonReaderTest, LocksTimesAndAges) {

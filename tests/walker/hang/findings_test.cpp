@@ -84,7 +84,7 @@ TEST(FindingsTest, DumpsOfDifferentThreadsProveNothing) {
   for (const std::uint32_t id : {1, 2}) {
     HangBuilder builder(kFirst + id * 10'000);
     builder.thread(id, managed_thread(kEnter)).cpu(5);
-    builder.snapshot().left_out.threads = true;
+    builder.snapshot().omissions.threads = true;
     dumps.push_back(builder.snapshot());
   }
   EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; only two or more dumps of a thread show whether it is stuck");

@@ -357,7 +357,7 @@ TEST(MatchTest, DumpsOfDifferentThreadsMayBeOfOneProcess) {
     dumps.push_back(builder.snapshot());
   }
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
-  dumps[1].left_out.threads = true;
+  dumps[1].omissions.threads = true;
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 0}));
   // A thread of one dump has the id of another thread in the other dump.
   dumps[0].threads.push_back(dumps[1].threads[0]);

@@ -20,7 +20,7 @@ std::vector<Snapshot> three_dumps() {
     series[i].unix_time_ms += 10'000 * i;
     series[i].locks = {{.kind = LockKind::monitor, .address = 0x1000 + i, .type = "Orders.Book", .owner = 7}};
     series[i].locks[0].waiters = {{.os_id = static_cast<std::uint32_t>(8 + i), .pulse = i == 1}};
-    series[i].left_out.threads = true;
+    series[i].omissions.threads = true;
     series[i].unasked = i == 0 ? "the DAC crashed" : "";
     series[i].locks_missing = i == 1 ? "the time for it was over" : "";
     for (Thread& thread : series[i].threads) thread.cpu = 100 * i + thread.os_id;
@@ -34,7 +34,7 @@ void expect_same(const std::vector<Snapshot>& given_back, const std::vector<Snap
   for (std::size_t i = 0; i < series.size(); ++i) {
     SCOPED_TRACE(i);
     EXPECT_EQ(given_back[i], kept(series[i]));
-    EXPECT_EQ(given_back[i].left_out, series[i].left_out);
+    EXPECT_EQ(given_back[i].omissions, series[i].omissions);
   }
 }
 

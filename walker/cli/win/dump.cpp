@@ -96,8 +96,8 @@ void log_calls(const Counters& counters) {
 }
 
 // The services of this machine for reading a dump file. `local` must outlive the result.
-DumpFileHost dump_file_host(const std::string& file, ImageFiles& local, const std::optional<std::string>& symbol_path,
-                            const std::string& dac) {
+DumpFileServices dump_file_host(const std::string& file, ImageFiles& local,
+                                const std::optional<std::string>& symbol_path, const std::string& dac) {
   const std::string path = symbol_path_text(symbol_path);
   return {.local = local,
           .symbol_path = path,
@@ -166,7 +166,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   for (const Thread& thread : snapshot->threads) unmatched_.met(thread.os_id, thread.name);
   const ThreadSelection& threads = command_.visit.sampling.threads;
   std::erase_if(snapshot->threads, [&](const Thread& thread) { return !threads.contains(thread.os_id, thread.name); });
-  snapshot->left_out.threads = !threads.empty();
+  snapshot->omissions.threads = !threads.empty();
   return snapshot;
 }
 
@@ -275,7 +275,7 @@ ExitCode run(const DumpCommand& command) {
 ExitCode run(const DumpFileCommand& command) {
   DiskImageFiles disk;
   LocalImageFiles local(disk);
-  DumpFileHost host = dump_file_host(command.file, local, command.symbol_path, command.dac);
+  DumpFileServices host = dump_file_host(command.file, local, command.symbol_path, command.dac);
   host.colour = wants_colour(command, stdout_is_console());
   return run(command, host);
 }

@@ -12,8 +12,8 @@
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/partial_file.h"
+#include "walker/cli/output/frozen_words.h"
 #include "walker/cli/output/print_failure.h"
-#include "walker/cli/output/stood_for.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
@@ -135,7 +135,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   return print_failure(
       {ExitCode::ok, fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,
                                  file.replaces() ? " in place of the file that was there" : "", mib(size),
-                                 writer->threads(), named, stood_for(writer->frozen_ns(), cloned))});
+                                 writer->threads(), named, frozen_words(writer->frozen_ns(), cloned))});
 }
 
 }  // namespace

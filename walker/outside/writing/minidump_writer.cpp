@@ -113,7 +113,7 @@ struct MinidumpWriter::Job {
   bool clone_at_work = false;
   std::mutex mutex;  // for a change of `suspension`, and for `cancelled` meanwhile
   std::unique_ptr<ProcessSuspension> suspension;
-  std::uint64_t stood_before_ns = 0;  // in earlier suspensions
+  std::uint64_t frozen_before_ns = 0;  // in earlier suspensions
   std::atomic<bool> cancelled{false};
   std::atomic<bool> can_cancel{false};  // the writer asks whether it should end
   DWORD error = ERROR_SUCCESS;
@@ -225,7 +225,7 @@ DWORD MinidumpWriter::Job::suspend_again() {
   const std::lock_guard lock(mutex);
   if (cancelled) return ERROR_CANCELLED;
   if (suspension->frozen_ns() == 0) return ERROR_SUCCESS;  // the process still stands
-  stood_before_ns += suspension->frozen_ns();
+  frozen_before_ns += suspension->frozen_ns();
   suspension = std::make_unique<ProcessSuspension>(process_id);
   return suspension->threads().empty() ? ERROR_PROCESS_ABORTED : ERROR_SUCCESS;
 }
@@ -315,7 +315,7 @@ std::string MinidumpWriter::error() const {
 
 const std::string& MinidumpWriter::why_no_clone() const { return job_->why_no_clone; }
 std::uint64_t MinidumpWriter::frozen_ns() const noexcept {
-  return job_->stood_before_ns + job_->suspension->frozen_ns();
+  return job_->frozen_before_ns + job_->suspension->frozen_ns();
 }
 std::size_t MinidumpWriter::threads() const noexcept { return job_->suspension->threads().size(); }
 

@@ -7,6 +7,6 @@ namespace mixwalk {
 
 // How long the threads of a process were suspended for a dump file, for the line that says that it was written: "stood
 // for 38 ms (a clone was written)", "stood for 2.4 s". `cloned`: the process ran while its clone was written.
-std::string stood_for(std::uint64_t nanoseconds, bool cloned);
+std::string frozen_words(std::uint64_t nanoseconds, bool cloned);
 
 }  // namespace mixwalk
