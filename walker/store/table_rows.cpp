@@ -38,8 +38,8 @@ void fields(MessageIO& io, LockWaiter& waiter) {
   io.varint(2, waiter.pulse, false);
 }
 
-// An index plus one; 0 for none. Whether there is such a row is checked when the whole chunk has been read. `beyond`: one
-// that no row has.
+// An index plus one; 0 for none. Whether there is such a row is checked when the whole chunk has been read. `beyond`:
+// one that no row has.
 void index(MessageIO& io, MessageIO::Number number, std::int32_t& index, std::uint64_t beyond) {
   std::uint64_t plus_one = static_cast<std::uint32_t>(index) + 1u;
   if (io.varint(number, plus_one, 0)) index = static_cast<std::int32_t>(std::min(plus_one, beyond)) - 1;

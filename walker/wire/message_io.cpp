@@ -42,26 +42,17 @@ bool MessageIO::varint(Number number, std::uint64_t& value) {
   return integer(number, value, std::numeric_limits<std::uint64_t>::max(), kTooLarge);
 }
 
-bool MessageIO::varint(Number number, std::uint32_t& value) {
+template <class Value>
+bool MessageIO::narrow(Number number, Value& value) {
   std::uint64_t wide = value;
-  if (!integer(number, wide, std::numeric_limits<std::uint32_t>::max(), kTooLarge)) return false;
-  value = static_cast<std::uint32_t>(wide);
+  if (!integer(number, wide, std::numeric_limits<Value>::max(), kTooLarge)) return false;
+  value = static_cast<Value>(wide);
   return true;
 }
 
-bool MessageIO::varint(Number number, std::uint16_t& value) {
-  std::uint64_t wide = value;
-  if (!integer(number, wide, std::numeric_limits<std::uint16_t>::max(), kTooLarge)) return false;
-  value = static_cast<std::uint16_t>(wide);
-  return true;
-}
-
-bool MessageIO::varint(Number number, std::uint8_t& value) {
-  std::uint64_t wide = value;
-  if (!integer(number, wide, std::numeric_limits<std::uint8_t>::max(), kTooLarge)) return false;
-  value = static_cast<std::uint8_t>(wide);
-  return true;
-}
+bool MessageIO::varint(Number number, std::uint32_t& value) { return narrow(number, value); }
+bool MessageIO::varint(Number number, std::uint16_t& value) { return narrow(number, value); }
+bool MessageIO::varint(Number number, std::uint8_t& value) { return narrow(number, value); }
 
 // Folklore: protozero's get_bool reads its byte without checking that there is one. Real case: a message that ended
 // with the field's tag made it read beyond the end. (Found by protocol_fuzz; corpus: bool_cut_off.)

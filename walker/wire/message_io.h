@@ -202,6 +202,8 @@ class MessageIO {
 
   bool is_next(Number number) const noexcept { return next_ == number; }
   bool integer(Number number, std::uint64_t& value, std::uint64_t most, const char* why);
+  template <class Value>
+  bool narrow(Number number, Value& value);
   bool nested(Number number, void* context, Callback map, bool also_empty);
   void read_all(void* context, Callback map);
   bool go_on();
