@@ -249,7 +249,7 @@ class Writer {
   }
 
   // If a frame is not at its symbol's beginning, the label shows how far after it the frame is.
-  std::string label(const Frame& frame) const {
+  std::string label(const StackFrame& frame) const {
     std::string text = line_label(snapshot_, frame, kLimits);
     if (frame.kind == FrameKind::native && !frame.name.empty() && frame.displacement != 0) {
       text += fmt::format("+{:#x}", frame.displacement);

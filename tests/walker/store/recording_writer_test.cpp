@@ -88,8 +88,8 @@ TEST(RecordingWriter, EveryBitOfEveryNumberComesBack) {
                        .address = k64,
                        .function = k64,
                        .module = 1,
-                       .displacement = k64,
-                       .name = "n"},
+                       .name = "n",
+                       .displacement = k64},
                       {}};
   recording.nodes = {{Recording::kNone, 1}, {0, 0}, {Recording::kNone, 1}};
   recording.samples = {{0, k64, 1, 2, 1}, {k64, 0, 0, Recording::kNone, Recording::kNone}};
