@@ -28,6 +28,11 @@ bool leads_to_file(const fs::path& path, const fs::path& input) {
 
 }  // namespace
 
+std::string utf8_of(const fs::path& path) {
+  const std::u8string text = path.u8string();
+  return {text.begin(), text.end()};
+}
+
 fs::path path_of(const std::string& utf8) {
   return fs::path(std::u8string(utf8.begin(), utf8.end()));
 }

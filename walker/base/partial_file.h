@@ -8,8 +8,9 @@
 
 namespace mixwalk {
 
-// A path from UTF-8 text, as the command line has it.
+// A path from UTF-8 text, as the command line has it, and back.
 std::filesystem::path path_of(const std::string& utf8);
+std::string utf8_of(const std::filesystem::path& path);
 
 // A file that is written under a temporary name and gets its final name only when it is complete. The file is opened at
 // once, so that a command learns of a wrong path before it begins its work. If the path leads to something other than a

@@ -5,7 +5,6 @@
 
 #include "walker/base/printable.h"
 #include "walker/cli/output/print_failure.h"
-#include "walker/cli/output/write_output.h"
 #include "walker/export/difference_text.h"
 #include "walker/report/html_exporter.h"
 #include "walker/shown/recording_difference.h"
@@ -24,7 +23,7 @@ Recording shown(Recording recording, bool all) {
 }  // namespace
 
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
-                            PartialFile* file) {
+                            Output& output) {
   if (command.across) {
     return print_failure(
         {ExitCode::input, "--across is for dumps, and " + quoted_path(first.file) + " is a recording"});
@@ -40,12 +39,11 @@ ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecord
         {ExitCode::input, quoted_path(files[0]) + " and " + quoted_path(files[1]) + " cannot be compared: " + why});
   }
   if (command.quiet) return ExitCode::ok;
-  const std::string why = write_output(file, [&](ByteSink& sink) {
+  const auto failure = output.write([&](ByteSink& sink) {
     if (command.format == Format::html) return HtmlExporter().write_difference(before, after, files, sink);
     return write_difference_text(before, after, files, {.colour = colour, .all = command.all}, sink);
   });
-  if (!why.empty()) return print_failure(unwritable_output(command.output, why));
-  return ExitCode::ok;
+  return failure ? print_failure(*failure) : ExitCode::ok;
 }
 
 }  // namespace mixwalk

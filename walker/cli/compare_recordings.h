@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "walker/base/partial_file.h"
 #include "walker/cli/options/options.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/model/recording.h"
 
 namespace mixwalk {
@@ -14,9 +14,9 @@ struct NamedRecording {
   Recording recording;
 };
 
-// mixwalk compare of two recordings. `file`: where the result is written; null for standard output. Failures are
-// reported. Returns ExitCode::ok if the two could be compared, because a recording does not show what is stuck.
+// mixwalk compare of two recordings. Failures are reported. Returns ExitCode::ok if the two could be compared, because a
+// recording does not show what is stuck.
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
-                            PartialFile* file);
+                            Output& output);
 
 }  // namespace mixwalk

@@ -1,4 +1,4 @@
-#include "walker/cli/convert.h"
+#include "walker/cli/commands.h"
 
 #include <memory>
 #include <optional>
@@ -39,13 +39,9 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
   const bool whole = command.format->id == Format::mixwalk || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
-  std::optional<std::string> path;  // no value for standard output
-  std::optional<PartialFile> file;
-  if (command.output != "-") file.emplace(path.emplace(command.output));
-  if (file && !file->error().empty()) return unwritable_output(path, file->error());
-  const std::string why = write_output(
-      file ? &*file : nullptr, [&](ByteSink& sink) { return exporter->write(whole ? original : shown, sink); });
-  return why.empty() ? std::nullopt : std::optional(unwritable_output(path, why));
+  Output output(command.output == "-" ? std::nullopt : std::optional(command.output));
+  if (auto failure = output.failure()) return failure;
+  return output.write([&](ByteSink& sink) { return exporter->write(whole ? original : shown, sink); });
 }
 
 // No other format has all data of a recording, so a mistake in the command line must not cost the recording.

@@ -9,6 +9,7 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
+#include "walker/cli/input_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_dump.h"
@@ -24,20 +25,19 @@ namespace {
 
 constexpr std::string_view kCut = "it became shorter while it was read, or a part of it cannot be read";
 
-Failure unreadable(const std::string& path, std::string_view why, ExitCode code = ExitCode::input) {
-  return {code, "cannot read " + quoted_path(path) + ": " + std::string(why)};
-}
-
-ExitCode code_of(MinidumpError error) {
-  return error == MinidumpError::x86 || error == MinidumpError::arm ? ExitCode::wrong_bitness : ExitCode::input;
-}
-
-// Reports the facts about the dump that a person must know, besides its stacks.
-void tell(const Minidump& dump, const std::string& file) {
-  if (dump.missing_bytes() != 0) {
-    print_failure({ExitCode::ok, quoted_path(file) + " is cut off: " + std::to_string(dump.missing_bytes()) +
-                                     " bytes of the process's memory are missing"});
+// Why there are no stacks in the file. Reports the facts about the dump that a person must know, besides its stacks.
+std::optional<Failure> unusable(const std::string& path, const MappedFile& file, const Minidump& dump) {
+  if (!file.error().empty()) return unreadable_file(path, file.error());
+  const MinidumpError error = dump.error();
+  if (error == MinidumpError::x86 || error == MinidumpError::arm) {
+    return Failure{ExitCode::wrong_bitness, unreadable_file(path, to_string(error)).message};
   }
+  if (error != MinidumpError::none) return unreadable_file(path, to_string(error));
+  if (dump.missing_bytes() != 0) {
+    print_failure({ExitCode::ok, quoted_path(path) + " is cut off: " + std::to_string(dump.missing_bytes()) +
+                              " bytes of the process's memory are missing"});
+  }
+  return std::nullopt;
 }
 
 class DumpFileRun {
@@ -47,14 +47,14 @@ class DumpFileRun {
       : command_(command),
         host_(host),
         mapped_(file),
-        path_(parse_symbol_path(host.symbol_path)),
+        path_(parse_symbol_path(symbol_path_text(command.symbol_path))),
         images_(host.local, disk_, path_),
         target_(dump, images_),
         files_(images_, target_.dumped_memory(), target_.images()),
         symboliser_(files_, disk_, path_),
         lines_(host.local, disk_, path_) {}
 
-  ExitCode run(PartialFile* file) {
+  ExitCode run(Output& output) {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
@@ -62,20 +62,20 @@ class DumpFileRun {
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
-    const std::vector<MissingPdb> unfound = missing_of(symboliser_, lines_);
-    if (!unfound.empty()) log(missing_text(unfound));
-    if (mapped_.cut()) return print_failure(unreadable(command_.file, kCut));
+    if (const std::string unfound = missing_text(missing_of(symboliser_, lines_)); !unfound.empty()) log(unfound);
+    if (mapped_.cut()) return print_failure(unreadable_file(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
       print_failure({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
     }
-    if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return print_failure(*failure);
+    const bool colour = wants_colour(command_, host_.show_colours());
+    if (const auto failure = write_dump(snapshot, command_, colour, output, calls)) return print_failure(*failure);
     return unmatched.empty() ? ExitCode::ok : print_failure(missing);
   }
 
   // The stacks, without names of native frames.
   Snapshot stacks() {
     std::string obstacle;
-    const auto clr = host_.open_clr(target_, obstacle);
+    const auto clr = host_.open_clr(target_, command_, obstacle);
     Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {
       return command_.threads.contains(thread.os_id, thread.name);
     });
@@ -116,52 +116,28 @@ class DumpFileRun {
 
 }  // namespace
 
-bool wants_colour(const DumpOutput& output, bool terminal) {
-  return wants_colour(output.colour, output.output.has_value(), terminal);
-}
-
-bool wants_colour(Colour colour, bool to_file, bool terminal) {
-  switch (colour) {
-    case Colour::always: return true;
-    case Colour::never: return false;
-    case Colour::automatic: break;
-  }
-  return !to_file && terminal;
-}
-
-Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileServices& host) {
-  const MappedFile file(path);
-  if (!file.error().empty()) return unreadable(path, file.error());
+Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host) {
+  const MappedFile file(command.file);
   const Minidump dump = Minidump::parse(file.bytes());
-  if (dump.error() != MinidumpError::none) return unreadable(path, to_string(dump.error()), code_of(dump.error()));
-  tell(dump, path);
-  DumpFileCommand command;
-  command.file = path;
+  if (auto failure = unusable(command.file, file, dump)) return std::move(*failure);
   DumpFileRun look(command, host, file, dump);
   Snapshot snapshot = look.stacks();
   CallChecker calls = look.call_checker(snapshot);
   look.name(snapshot, calls);
-  if (file.cut()) return unreadable(path, kCut);
+  if (file.cut()) return unreadable_file(command.file, kCut);
   return snapshot;
 }
 
 ExitCode run(const DumpFileCommand& command, const DumpFileServices& host) {
-  std::optional<PartialFile> output;
-  if (command.output) {
-    if (would_overwrite(*command.output, command.file)) {
-      return print_failure(unwritable_output(command.output, "that would overwrite the dump file that is read"));
-    }
-    output.emplace(*command.output);
-    if (!output->error().empty()) return print_failure(unwritable_output(command.output, output->error()));
+  if (command.output && would_overwrite(*command.output, command.file)) {
+    return print_failure(unwritable_output(command.output, "that would overwrite the dump file that is read"));
   }
+  Output output(command.output);
+  if (const auto failure = output.failure()) return print_failure(*failure);
   const MappedFile file(command.file);
-  if (!file.error().empty()) return print_failure(unreadable(command.file, file.error()));
   const Minidump dump = Minidump::parse(file.bytes());
-  if (dump.error() != MinidumpError::none) {
-    return print_failure(unreadable(command.file, to_string(dump.error()), code_of(dump.error())));
-  }
-  tell(dump, command.file);
-  return DumpFileRun(command, host, file, dump).run(output ? &*output : nullptr);
+  if (const auto failure = unusable(command.file, file, dump)) return print_failure(*failure);
+  return DumpFileRun(command, host, file, dump).run(output);
 }
 
 }  // namespace mixwalk

@@ -18,22 +18,25 @@ struct DumpFileServices {
   // The files at the paths that the dump names: those of this machine (LocalImageFiles), or none (NoImageFiles) if the
   // dump's paths cannot mean files of this machine.
   ImageFiles& local;
-  std::string symbol_path;  // symbol_path_text()
-  bool colour = false;              // whether text is coloured
+  // Makes standard output show colours. Returns false if it is no console, or a console that cannot.
+  bool (*show_colours)();
   // Opens the debugging library of the dump's runtime for questions. Returns null if the runtime cannot be asked;
   // `obstacle` then says why (empty if there is no runtime).
-  std::function<std::unique_ptr<ClrQuestions>(const Target& target, std::string& obstacle)> open_clr;
+  std::function<std::unique_ptr<ClrQuestions>(const Target& target, const DumpFileCommand& command,
+                                              std::string& obstacle)> open_clr;
   std::function<void(const std::string&)> log;  // prints what is being done, with --verbose
 };
 
 // The stacks of a process in a minidump, with names. Facts about the file that a person must know are reported.
-Outcome<Snapshot> read_dump_file(const std::string& file, const DumpFileServices& host);
+Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host);
 
 // Prints the stacks of a process in a minidump. Failures are reported.
 ExitCode run(const DumpFileCommand& command, const DumpFileServices& host);
 
-// Whether text is coloured: as the command says, or if the output is a terminal.
-bool wants_colour(const DumpOutput& output, bool terminal);
-bool wants_colour(Colour colour, bool to_file, bool terminal);
+// Whether text is coloured: as the command says, or else if the output is a console.
+template <class Command>
+bool wants_colour(const Command& command, bool console) {
+  return command.colour == Colour::always || (command.colour == Colour::automatic && !command.output && console);
+}
 
 }  // namespace mixwalk

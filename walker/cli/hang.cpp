@@ -1,6 +1,7 @@
 #include "walker/cli/hang.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -76,13 +77,13 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
 }
 
 // Reads a file. Its first bytes show which kind it is. `over_time`: as in add_stored.
-std::optional<Failure> read_file(const std::string& file, const HangServices& host, bool over_time, Inputs& inputs) {
+std::optional<Failure> read_file(const std::string& file, const OpenDump& open_dump, bool over_time, Inputs& inputs) {
   const auto bytes = file_bytes(file, [](std::string_view first) {
     return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
   });
   if (!bytes) return bytes.failure();
   if (is_minidump(*bytes)) {
-    auto snapshot = host.open_dump(file);
+    auto snapshot = open_dump(file);
     if (!snapshot) return snapshot.failure();
     add(inputs, file, std::move(*snapshot));
   } else if (bytes->starts_with(layout::kMagic)) {
@@ -99,9 +100,9 @@ std::optional<Failure> read_file(const std::string& file, const HangServices& ho
 }
 
 // Reads dumps, or two recordings, but not both.
-std::optional<Failure> read_files(const HangCommand& command, const HangServices& host, Inputs& inputs) {
+std::optional<Failure> read_files(const HangCommand& command, const OpenDump& open_dump, Inputs& inputs) {
   for (const std::string& file : command.files) {
-    if (auto failure = read_file(file, host, !command.single, inputs)) return failure;
+    if (auto failure = read_file(file, open_dump, !command.single, inputs)) return failure;
     if (inputs.recordings.empty()) continue;
     const std::string recording = quoted_path(inputs.recordings.front().file);
     if (!inputs.dumps.files.empty()) {
@@ -175,38 +176,36 @@ std::string_view emptiness(const Snapshot& dump) {
   return has_stack || !dump.locks.empty() ? "" : "has no stack of any thread";
 }
 
-// Leaves out dumps without content. Returns a sentence for each.
-std::vector<std::string> drop_empty(Dumps& dumps) {
+// Why one of the dumps says nothing beside those that are kept (their numbers): "has no thread". Returns an empty text
+// if it says something.
+using Why = std::function<std::string(const Dumps& dumps, std::size_t one, const std::vector<std::size_t>& kept)>;
+
+// Leaves out dumps. Returns a sentence for each.
+std::vector<std::string> drop(Dumps& dumps, const Why& why_dropped) {
   std::vector<std::string> sentences;
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < dumps.dumps.size(); ++i) {
-    const std::string_view why = emptiness(dumps.dumps[i]);
+    const std::string why = why_dropped(dumps, i, kept);
     if (why.empty()) {
       kept.push_back(i);
     } else {
-      sentences.push_back(quoted_path(dumps.files[i]) + " " + std::string(why));
+      sentences.push_back(quoted_path(dumps.files[i]) + " " + why);
     }
   }
   dumps = picked(std::move(dumps), kept);
   return sentences;
 }
 
-// Leaves out dumps that were given twice, because in two copies of one dump no thread moves, so every thread would look
-// stuck. `dumps` are in the order of time. Returns a sentence for each dump that was left out.
-std::vector<std::string> drop_same(Dumps& dumps) {
-  std::vector<std::string> sentences;
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < dumps.dumps.size(); ++i) {
-    const auto same = std::ranges::find_if(
-        kept, [&](std::size_t before) { return is_same_dump(dumps.dumps[before], dumps.dumps[i]); });
-    if (same == kept.end()) {
-      kept.push_back(i);
-    } else {
-      sentences.push_back(quoted_path(dumps.files[i]) + " is the same dump as " + quoted_path(dumps.files[*same]));
-    }
-  }
-  dumps = picked(std::move(dumps), kept);
-  return sentences;
+std::string why_empty(const Dumps& dumps, std::size_t one, const std::vector<std::size_t>&) {
+  return std::string(emptiness(dumps.dumps[one]));
+}
+
+// A dump that was given twice is left out, because in two copies of one dump no thread moves, so every thread would
+// look stuck.
+std::string why_same(const Dumps& dumps, std::size_t one, const std::vector<std::size_t>& kept) {
+  const auto same = std::ranges::find_if(
+      kept, [&](std::size_t before) { return is_same_dump(dumps.dumps[before], dumps.dumps[one]); });
+  return same == kept.end() ? "" : "is the same dump as " + quoted_path(dumps.files[*same]);
 }
 
 bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Findings& findings, ByteSink& sink) {
@@ -236,42 +235,46 @@ ExitCode code_of(const Findings& findings) {
 
 }  // namespace
 
-ExitCode run(const HangCommand& command, const HangServices& host) {
-  std::optional<PartialFile> file;
-  if (command.output) {
-    if (is_one_of(*command.output, command.files)) {
-      return print_failure(unwritable_output(command.output, "that would overwrite a dump that is read"));
-    }
-    file.emplace(*command.output);
-    if (!file->error().empty()) return print_failure(unwritable_output(command.output, file->error()));
+ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump) {
+  if (command.output && is_one_of(*command.output, command.files)) {
+    return print_failure(unwritable_output(command.output, "that would overwrite a dump that is read"));
   }
+  Output output(command.output);
+  if (const auto failure = output.failure()) return print_failure(*failure);
   Inputs inputs;
-  if (const auto failure = read_files(command, host, inputs)) return print_failure(*failure);
+  if (const auto failure = read_files(command, open_dump, inputs)) return print_failure(*failure);
   if (!inputs.recordings.empty()) {
-    return compare_recordings(command, host.colour, std::move(inputs.recordings[0]), std::move(inputs.recordings[1]),
-                              file ? &*file : nullptr);
+    return compare_recordings(command, colour, std::move(inputs.recordings[0]), std::move(inputs.recordings[1]),
+                              output);
   }
   Dumps dumps = in_order(std::move(inputs.dumps));
   if (!command.single && dumps.dumps.size() < 2) {
     return print_failure({ExitCode::input, "compare needs two dumps or more; mixwalk report explains one"});
   }
-  std::vector<std::string> left_out = drop_empty(dumps);
+  std::vector<std::string> left_out = drop(dumps, &why_empty);
   if (dumps.dumps.empty()) {
     return print_failure({ExitCode::input, left_out.front() + ": there is nothing to explain"});
   }
-  std::ranges::move(drop_same(dumps), std::back_inserter(left_out));
+  std::ranges::move(drop(dumps, &why_same), std::back_inserter(left_out));
   if (!command.single && dumps.dumps.size() < 2) {
     return print_failure({ExitCode::input, "compare needs two dumps or more, and " + left_out.front()});
   }
   for (const std::string& sentence : left_out) print_failure({ExitCode::ok, sentence + ", and is left out"});
   const Findings findings = find_hangs(dumps.dumps, dumps.files);
-  if (!command.quiet) {
-    const std::string why = write_output(file ? &*file : nullptr, [&](ByteSink& sink) {
-      return write(command, host.colour, dumps, findings, sink);
-    });
-    if (!why.empty()) return print_failure(unwritable_output(command.output, why));
-  }
-  return code_of(findings);
+  if (command.quiet) return code_of(findings);
+  const auto failure =
+      output.write([&](ByteSink& sink) { return write(command, colour, dumps, findings, sink); });
+  return failure ? print_failure(*failure) : code_of(findings);
+}
+
+ExitCode run(const HangCommand& command, const DumpFileServices& host) {
+  return run(command, wants_colour(command, host.show_colours()), [&](const std::string& file) {
+    DumpFileCommand one;
+    one.file = file;
+    one.dac = command.dac;
+    one.symbol_path = command.symbol_path;
+    return read_dump_file(one, host);
+  });
 }
 
 }  // namespace mixwalk

@@ -4,20 +4,18 @@
 #include <string>
 
 #include "walker/base/failure.h"
+#include "walker/cli/dump_file.h"
 #include "walker/cli/options/options.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
-// The services of the machine for compare and report.
-struct HangServices {
-  bool colour = false;  // whether text is coloured
-  // Reads a minidump (read_dump_file).
-  std::function<Outcome<Snapshot>(const std::string& file)> open_dump;
-};
+using OpenDump = std::function<Outcome<Snapshot>(const std::string& file)>;
 
 // mixwalk compare and mixwalk report. Prints the findings; failures are reported. Returns ExitCode::stuck or deadlock
 // if threads are stuck or deadlocked.
-ExitCode run(const HangCommand& command, const HangServices& host);
+ExitCode run(const HangCommand& command, const DumpFileServices& host);
+// `open_dump` reads a minidump (read_dump_file). `colour`: whether text is coloured.
+ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump);
 
 }  // namespace mixwalk

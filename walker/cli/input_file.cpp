@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "walker/base/errno_text.h"
@@ -15,15 +14,20 @@ Failure unreadable_file(const std::string& path, std::string_view why) {
   return {ExitCode::input, "cannot read " + quoted_path(path) + ": " + std::string(why)};
 }
 
+std::string open_input(const std::string& name, std::ifstream& in) {
+  const std::filesystem::path path = path_of(name);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return errno_text(EISDIR);
+  errno = 0;
+  in.open(path, std::ios::binary);
+  return in ? "" : errno_text();
+}
+
 // This does not ask for the size first, because the input may be a pipe, or may still grow.
 Outcome<std::string> file_bytes(const std::string& name, const std::function<bool(std::string_view)>& wanted) {
   constexpr std::size_t kReadBytes = std::size_t{1} << 20;
-  const std::filesystem::path path = path_of(name);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return unreadable_file(name, errno_text(EISDIR));
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return unreadable_file(name, errno_text());
+  std::ifstream in;
+  if (const std::string why = open_input(name, in); !why.empty()) return unreadable_file(name, why);
   std::string bytes;
   while (in) {
     const std::size_t had = bytes.size();

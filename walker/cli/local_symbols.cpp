@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "walker/base/environment.h"
 #include "walker/base/printable.h"
-#include "walker/cli/symbol_path_variable.h"
 
 namespace mixwalk {
+
+std::string symbol_path_text(const std::optional<std::string>& given) {
+  return given ? *given : environment_text("_NT_SYMBOL_PATH").value_or("");
+}
 
 LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
     : LocalSymbols(parse_symbol_path(symbol_path_text(symbol_path))) {}
@@ -45,6 +49,7 @@ std::string manifest_text(const std::vector<MissingPdb>& missing) {
 }
 
 std::string missing_text(const std::vector<MissingPdb>& missing) {
+  if (missing.empty()) return {};
   std::string text = manifest_text(missing);
   text.pop_back();
   return std::to_string(missing.size()) + " PDBs were not found; in the form that symchk /im reads:\n" + text;

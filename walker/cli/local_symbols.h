@@ -11,6 +11,10 @@
 
 namespace mixwalk {
 
+// The text of the symbol path: the value of --symbol-path, or else the environment variable _NT_SYMBOL_PATH. Empty if
+// neither is given.
+std::string symbol_path_text(const std::optional<std::string>& given);
+
 // The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
 // the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
@@ -43,7 +47,7 @@ std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines&
 // A text for people: "name,GUIDage,1" per line, as symchk /im reads it. Names that come from the target are made
 // printable. Of a very long list the text has only the first entries.
 std::string manifest_text(const std::vector<MissingPdb>& missing);
-// A text for a log: how many PDBs were not found, and their lines. There must be at least one PDB.
+// A text for a log: how many PDBs were not found, and their lines. Empty if none is missing.
 std::string missing_text(const std::vector<MissingPdb>& missing);
 
 }  // namespace mixwalk

@@ -1,19 +1,18 @@
-#include "walker/cli/symbolise.h"
+#include "walker/cli/commands.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
-#include <system_error>
 
 #include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
+#include "walker/cli/input_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
@@ -39,17 +38,7 @@ bool is_named(const Frame& frame) noexcept {
 class RecordFile {
  public:
   // error() is empty, or says why the file cannot be read.
-  explicit RecordFile(const std::string& path) {
-    const std::filesystem::path file = path_of(path);
-    std::error_code ignored;
-    if (std::filesystem::is_directory(file, ignored)) {
-      error_ = errno_text(EISDIR);
-      return;
-    }
-    errno = 0;
-    in_.open(file, std::ios::binary);
-    if (!in_) error_ = errno_text();
-  }
+  explicit RecordFile(const std::string& path) { error_ = open_input(path, in_); }
 
   // The next record, valid until the next call. If the kind is Kind::more, the file cannot be read, and error() says
   // why.
@@ -135,9 +124,7 @@ class Symbolising {
   // Takes the record that was read last.
   std::optional<Failure> take(const RecordFile& in, layout::File kind, RecordingWriter& writer);
   std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
-  Failure unreadable(const std::string& why) const {
-    return {ExitCode::input, "cannot read " + quoted_path(command_.input) + ": " + why};
-  }
+  Failure unreadable(std::string_view why) const { return unreadable_file(command_.input, why); }
   void say_what_was_done(bool replaces) const;
   ExitCode say_what_is_missing() const;
 
@@ -209,7 +196,7 @@ ExitCode Symbolising::run() {
   using Kind = RecordSequence::Next::Kind;
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
-  if (next.kind == Kind::refused) return print_failure(unreadable(std::string(next.why)));
+  if (next.kind == Kind::refused) return print_failure(unreadable(next.why));
   if (next.kind == Kind::more) return print_failure(unreadable(in.error()));
   if (would_empty(command_.output, command_.input)) {
     return print_failure(
@@ -222,7 +209,7 @@ ExitCode Symbolising::run() {
   for (; next.kind == Kind::record && !failure; next = in.next()) {
     failure = take(in, next.record.kind, writer);
   }
-  if (!failure && next.kind == Kind::refused) failure = unreadable(std::string(next.why));
+  if (!failure && next.kind == Kind::refused) failure = unreadable(next.why);
   if (!failure) failure = flush(in, false, writer);
   const std::string cut = failure ? "" : sentence(in.cut());
   if (!failure && !in.error().empty()) failure = unreadable(in.error());

@@ -1,5 +1,4 @@
-#include <cstdlib>
-
+#include "walker/base/environment.h"
 #include "walker/otlp/spool.h"
 
 namespace mixwalk {
@@ -7,10 +6,7 @@ namespace mixwalk {
 // The directory is one of the XDG base directories: the one for data that should outlive a restart and is not
 // configuration.
 std::filesystem::path default_spool_folder() {
-  const auto variable = [](const char* name) -> std::filesystem::path {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
+  const auto variable = [](const char* name) -> std::filesystem::path { return environment_text(name).value_or(""); };
   if (const auto state = variable("XDG_STATE_HOME"); state.is_absolute()) {
     return state / "mixwalk" / "spool";
   }

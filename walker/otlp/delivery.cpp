@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
+#include "walker/base/partial_file.h"
 #include "walker/otlp/reply.h"
 
 namespace mixwalk {
 namespace {
 
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
-
-std::string utf8(const std::filesystem::path& path) {
-  const std::u8string text = path.u8string();
-  return {text.begin(), text.end()};
-}
 
 }  // namespace
 
@@ -56,7 +52,7 @@ bool Delivery::run() {
 bool Delivery::send(const std::filesystem::path& file) {
   std::string request;
   if (const std::string problem = spool_.read(file, request); !problem.empty()) {
-    report_.say("cannot read \"" + utf8(file) + "\": " + problem);
+    report_.say("cannot read \"" + utf8_of(file) + "\": " + problem);
     report_.why_waiting = "it cannot be read";
     stuck_.insert(file);
     return true;
@@ -97,14 +93,14 @@ void Delivery::remove(const std::filesystem::path& file) {
   if (problem.empty()) return;
   stuck_.insert(file);
   report_.why_waiting = "it cannot be removed";
-  report_.say("the collector has \"" + utf8(file) + "\", but it cannot be removed: " + problem);
+  report_.say("the collector has \"" + utf8_of(file) + "\", but it cannot be removed: " + problem);
 }
 
 void Delivery::set_aside(const std::filesystem::path& file, const std::string& why) {
   ++report_.refused;
   const std::string problem = spool_.set_aside(file);
   if (!problem.empty()) stuck_.insert(file);
-  report_.say("\"" + utf8(file) + "\" is not sent" +
+  report_.say("\"" + utf8_of(file) + "\" is not sent" +
               (problem.empty() ? ", but kept as .refused: " : ": ") + why);
 }
 

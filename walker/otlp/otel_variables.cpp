@@ -1,14 +1,11 @@
 #include "walker/otlp/otel_variables.h"
 
-#include <cstdlib>
+#include "walker/base/environment.h"
 
 namespace mixwalk {
 
 OtelVariables otel_variables() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
+  const auto variable = [](const char* name) { return environment_text(name).value_or(""); };
   return {.service_name = variable("OTEL_SERVICE_NAME"),
           .resource_attributes = variable("OTEL_RESOURCE_ATTRIBUTES"),
           .endpoint = variable("OTEL_EXPORTER_OTLP_ENDPOINT"),

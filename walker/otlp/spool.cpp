@@ -128,8 +128,7 @@ std::string Spool::add(std::string_view request) {
   last_ms_ = std::max(unix_time_ms_now(), last_ms_);  // the clock may have been set back
   const std::string name =
       fmt::format("{:0{}}-{:08x}-{:06}{}", last_ms_, kTimeDigits, run_, count_++, kExtension);
-  const std::u8string path = (folder_ / name).u8string();
-  PartialFile file(std::string(path.begin(), path.end()));
+  PartialFile file(utf8_of(folder_ / name));
   if (!file.error().empty() || !file.write(request)) return file.error();
   return file.commit();
 }

@@ -1,4 +1,4 @@
-#include "walker/cli/convert.h"
+#include "walker/cli/commands.h"
 
 #include <gtest/gtest.h>
 

@@ -28,8 +28,9 @@ class CutDump : public ::testing::Test {
   // The file is cut to this many bytes once its tables have been read.
   DumpFileServices host(std::uintmax_t left) {
     return {.local = none_,
-            .symbol_path = {},
-            .open_clr = [this, left](const Target&, std::string& obstacle) -> std::unique_ptr<ClrQuestions> {
+            .show_colours = [] { return false; },
+            .open_clr = [this, left](const Target&, const DumpFileCommand&,
+                                     std::string& obstacle) -> std::unique_ptr<ClrQuestions> {
               obstacle = "the DAC is missing";
               if (left < fs::file_size(path_)) fs::resize_file(path_, left);
               return nullptr;
@@ -80,7 +81,9 @@ TEST_F(CutDump, IsNotWrittenOverByItsOwnStacks) {
 }
 
 TEST_F(CutDump, IsNoDumpToCompare) {
-  const auto snapshot = read_dump_file(path_.string(), host(4096));
+  DumpFileCommand command;
+  command.file = path_.string();
+  const auto snapshot = read_dump_file(command, host(4096));
   ASSERT_FALSE(snapshot);
   EXPECT_EQ(snapshot.failure().code, ExitCode::input);
 }

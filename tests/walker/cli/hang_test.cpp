@@ -56,8 +56,7 @@ class HangCommandTest : public testing::Test {
   }
 
   static Result run(const HangCommand& command, const std::string& minidump_of = {}) {
-    HangServices host;
-    host.open_dump = [&](const std::string&) -> Outcome<Snapshot> {
+    const OpenDump open_dump = [&](const std::string&) -> Outcome<Snapshot> {
       if (minidump_of.empty()) return Failure{ExitCode::input, "no minidump was expected"};
       Snapshot snapshot = test::deadlocked_program().back();
       snapshot.capture = CaptureMethod::file;
@@ -66,7 +65,7 @@ class HangCommandTest : public testing::Test {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     Result result;
-    result.code = mixwalk::run(command, host);
+    result.code = mixwalk::run(command, false, open_dump);
     result.out = testing::internal::GetCapturedStdout();
     result.err = testing::internal::GetCapturedStderr();
     if (!result.err.empty()) {

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <sstream>
 
-#include "walker/cli/options/duration.h"
-
 namespace mixwalk {
 namespace {
 
@@ -78,6 +76,18 @@ CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+CLI::Validator duration_validator(bool needs_unit) {
+  return CLI::Validator(
+      [needs_unit](std::string& text) {
+        if (!parse_duration(text)) {
+          return "\"" + text + "\" is no duration (2s, 500ms" + (needs_unit ? ")" : ", 00:00:30)");
+        }
+        if (!needs_unit || has_unit(text)) return std::string();
+        return "\"" + text + "\" has no unit: write " + text + "ms, or " + text + "s";
+      },
+      "DURATION");
+}
+
 CLI::Option* add_process(CLI::App& app, ProcessArguments& arguments, const std::string& what) {
   CLI::Option* const id = add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
   app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
@@ -98,13 +108,6 @@ void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std:
 
 void add_verbose(CLI::App& app, bool& verbose) {
   app.add_flag("-v,--verbose", verbose, "Print on standard error what mixwalk is doing");
-}
-
-std::uint32_t duration_of(const std::string& flags, const std::string& text, bool needs_unit) {
-  const auto duration = parse_duration(text);
-  if (!duration) refuse_text(flags, text, std::string("is no duration (2s, 500ms") + (needs_unit ? ")" : ", 00:00:30)"));
-  if (needs_unit && !has_unit(text)) refuse_text(flags, text, "has no unit: write " + text + "ms, or " + text + "s");
-  return *duration;
 }
 
 std::string sentence(const CLI::ParseError& error, const CLI::App& command) {

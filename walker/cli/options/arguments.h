@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "walker/cli/options/duration.h"
 #include "walker/cli/options/options.h"
 
 namespace mixwalk {
@@ -56,17 +57,16 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
 // An option that takes one text, and may be given several times.
 CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
                       const std::string& help);
-// The milliseconds of a duration that was given for the option with these flags, or refuses the text. `needs_unit`: a
-// number without a unit is refused. It would mean seconds, and people give such an option in milliseconds.
-std::uint32_t duration_of(const std::string& flags, const std::string& text, bool needs_unit);
-// An option that takes a duration. `target`: std::uint32_t, or an optional one.
+// `needs_unit`: a number without a unit is refused. It would mean seconds, and people give such an option in
+// milliseconds.
+CLI::Validator duration_validator(bool needs_unit);
+// An option that takes a duration, and stores its milliseconds. `target`: std::uint32_t, or an optional one.
 template <class Target>
 CLI::Option* add_duration(CLI::App& app, const std::string& flags, Target& target, const std::string& help,
                           bool needs_unit = false) {
-  return app.add_option_function<std::string>(
-                flags, [&target, flags, needs_unit](const std::string& text) {
-                  target = duration_of(flags, text, needs_unit);
-                }, help)
+  const auto store = [&target](const std::string& text) { target = *parse_duration(text); };
+  return app.add_option_function<std::string>(flags, store, help)
+      ->check(duration_validator(needs_unit))
       ->option_text("DURATION");
 }
 

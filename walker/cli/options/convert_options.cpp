@@ -35,7 +35,7 @@ Finish add_convert(CLI::App& app) {
     ConvertCommand& command = arguments->command;
     if (command.input.empty()) refuse("convert needs the file to convert");
     if (command.output.empty()) refuse("--output needs a file's name");
-    command.otlp = finish_otlp(arguments->otlp, given.variables);
+    command.otlp = finish_otlp(app, arguments->otlp, given.variables);
     if (command.otlp && app.count("--output") == 0 && !arguments->format) return {.command = std::move(command)};
     command.format = chosen_format(arguments->format, FormatsOf::all, command.output);
     if (command.format == nullptr) {

@@ -33,8 +33,7 @@ Finish add_doctor(CLI::App& app) {
   app.add_flag_callback("--no-trial", [&command] { command.trial = false; },
                         "Load nothing into the process, and stop none of its threads");
   add_symbol_path(app, command.symbol_path, kPdbsOfImages);
-  return [arguments](Given) -> ParseResult {
-    DoctorCommand& command = arguments->command;
+  return [arguments, &command](Given) -> ParseResult {
     command.target = process_in(arguments->process);
     if (!command.target && !command.trial) refuse("--no-trial needs --process-id or --name");
     return {.command = std::move(command)};

@@ -11,17 +11,7 @@
 namespace mixwalk {
 
 enum class Format {
-  chrome_trace,
-  collapsed,
-  collapsed_plain,
-  firefox,
-  html,
-  json,
-  mixwalk,
-  otlp,
-  pprof,
-  speedscope,
-  text,
+  chrome_trace, collapsed, collapsed_plain, firefox, html, json, mixwalk, otlp, pprof, speedscope, text
 };
 
 // One format in which a recording can be written.

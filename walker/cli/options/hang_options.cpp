@@ -36,25 +36,11 @@ struct HangArguments {
   std::optional<std::string> format;
 };
 
-void add_common(CLI::App& app, HangArguments& arguments) {
+ParseResult finish_hang(HangArguments& arguments) {
   HangCommand& command = arguments.command;
-  CLI::Option* const format =
-      app.add_option("-f,--format", arguments.format,
-                     "text, json or html (default: by the extension of OUT, otherwise text)")
-          ->option_text("FORMAT");
-  set_words(*format, words_in(kFormats));
-  app.add_option("-o,--output", command.output, "The file to write (default: standard output)")->option_text("OUT");
-  app.add_flag("--all", command.all, "Show all threads, groups and frames");
-  app.add_flag("-q,--quiet", command.quiet, "Print nothing; the exit code says whether something is stuck");
-  add_colour(app, command.colour);
-  add_symbol_path(app, command.symbol_path,
-                  "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n");
-  app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
-  add_verbose(app, command.verbose);
-}
-
-ParseResult finish(HangArguments& arguments) {
-  HangCommand& command = arguments.command;
+  const std::size_t files = command.files.size();
+  if (files == 0) refuse(command.single ? "report needs a dump" : "compare needs dumps");
+  if (command.single && files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
   if (command.output && (command.output->empty() || *command.output == "-")) refuse("--output needs a file's name");
   if (command.quiet && (command.output || arguments.format)) {
     refuse("--quiet cannot be used with --output or --format");
@@ -67,36 +53,44 @@ ParseResult finish(HangArguments& arguments) {
   return {.command = std::move(command)};
 }
 
+Finish add_hang(CLI::App& app, bool single) {
+  const auto arguments = std::make_shared<HangArguments>();
+  HangCommand& command = arguments->command;
+  command.single = single;
+  if (single) {
+    app.add_option("file", command.files, "The dump")->option_text("DUMP");
+  } else {
+    app.add_option("files", command.files, "The dumps, or two recordings")->option_text("FILE…");
+    app.add_flag("--across", command.across,
+                 "The dumps are of several machines or processes of one service: say what they\n"
+                 "have in common");
+  }
+  CLI::Option* const format =
+      app.add_option("-f,--format", arguments->format,
+                     "text, json or html (default: by the extension of OUT, otherwise text)")
+          ->option_text("FORMAT");
+  set_words(*format, words_in(kFormats));
+  app.add_option("-o,--output", command.output, "The file to write (default: standard output)")->option_text("OUT");
+  app.add_flag("--all", command.all, "Show all threads, groups and frames");
+  app.add_flag("-q,--quiet", command.quiet, "Print nothing; the exit code says whether something is stuck");
+  add_colour(app, command.colour);
+  add_symbol_path(app, command.symbol_path,
+                  "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n");
+  app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
+  add_verbose(app, command.verbose);
+  return [arguments](Given) { return finish_hang(*arguments); };
+}
+
 }  // namespace
 
 Finish add_compare(CLI::App& app) {
-  const auto arguments = std::make_shared<HangArguments>();
-  HangCommand& command = arguments->command;
   app.description(kCompareHelp);
-  app.add_option("files", command.files, "The dumps, or two recordings")->option_text("FILE…");
-  app.add_flag("--across", command.across,
-               "The dumps are of several machines or processes of one service: say what they\n"
-               "have in common");
-  add_common(app, *arguments);
-  return [arguments](Given) {
-    if (arguments->command.files.empty()) refuse("compare needs dumps");
-    return finish(*arguments);
-  };
+  return add_hang(app, false);
 }
 
 Finish add_report(CLI::App& app) {
-  const auto arguments = std::make_shared<HangArguments>();
-  HangCommand& command = arguments->command;
   app.description(kReportHelp);
-  command.single = true;
-  app.add_option("file", command.files, "The dump")->option_text("DUMP");
-  add_common(app, *arguments);
-  return [arguments](Given) {
-    const std::size_t files = arguments->command.files.size();
-    if (files == 0) refuse("report needs a dump");
-    if (files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
-    return finish(*arguments);
-  };
+  return add_hang(app, true);
 }
 
 }  // namespace mixwalk

@@ -87,15 +87,12 @@ void add_otlp(CLI::App& app, OtlpArguments& arguments) {
       ->option_text("FOLDER");
 }
 
-std::optional<OtlpTarget> finish_otlp(const OtlpArguments& arguments, const OtelVariables& variables) {
+std::optional<OtlpTarget> finish_otlp(const CLI::App& app, const OtlpArguments& arguments,
+                                      const OtelVariables& variables) {
   if (!arguments.url) {
-    const char* const lonely = arguments.spool                 ? "--spool"
-                               : arguments.service             ? "--otlp-service"
-                               : !arguments.attributes.empty() ? "--otlp-attribute"
-                               : !arguments.headers.empty()    ? "--otlp-header"
-                               : arguments.command_line        ? "--otlp-command-line"
-                                                               : nullptr;
-    if (lonely != nullptr) refuse(std::string(lonely) + " needs --otlp");
+    for (const char* option : {"--spool", "--otlp-service", "--otlp-attribute", "--otlp-header", "--otlp-command-line"}) {
+      if (app.count(option) != 0) refuse(std::string(option) + " needs --otlp");
+    }
     return std::nullopt;
   }
   if (arguments.spool && arguments.spool->empty()) refuse("--spool needs a folder's name");

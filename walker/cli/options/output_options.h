@@ -33,6 +33,7 @@ struct OtlpArguments {
 };
 void add_otlp(CLI::App& app, OtlpArguments& arguments);
 // Returns nothing if no collector is meant.
-std::optional<OtlpTarget> finish_otlp(const OtlpArguments& arguments, const OtelVariables& variables);
+std::optional<OtlpTarget> finish_otlp(const CLI::App& app, const OtlpArguments& arguments,
+                                      const OtelVariables& variables);
 
 }  // namespace mixwalk

@@ -37,17 +37,6 @@ struct RecordArguments {
   RecordCommand command;
 };
 
-// Checks the name after `event`= in --on.
-void check_name(const std::string& event, const RecordCommand& command) {
-  const bool of_module = command.event == SampleEvent::module_load;
-  if (command.type.empty()) {
-    refuse("--on " + event + "= needs a " + (of_module ? "module's" : "type's") + " name");
-  }
-  if (of_module && command.type.find_first_of("\\/") != std::string::npos) {
-    refuse("--on module-load= takes a file name, without its folder");
-  }
-}
-
 // Sets what triggers a sample: time, or the event of --on.
 void finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
@@ -69,8 +58,12 @@ void finish_event(const RecordArguments& arguments, RecordCommand& command) {
   command.event = known->second;
   const bool allocations = command.event == SampleEvent::allocation;
   if (equals != std::string::npos) {
+    const bool of_module = command.event == SampleEvent::module_load;
     command.type = arguments.on->substr(equals + 1);
-    check_name(event, command);
+    if (command.type.empty()) refuse("--on " + event + "= needs a " + (of_module ? "module's" : "type's") + " name");
+    if (of_module && command.type.find_first_of("\\/") != std::string::npos) {
+      refuse("--on module-load= takes a file name, without its folder");
+    }
   }
   if (arguments.every && !allocations) refuse("--every needs --on allocation");
   if (command.filter.all && command.event != SampleEvent::exception) refuse("--all needs --on exception");
@@ -124,8 +117,9 @@ void finish_period(const RecordArguments& arguments, RecordCommand& command) {
 }
 
 // Sets the destination of the recording.
-void finish_output(const RecordArguments& arguments, const OtelVariables& variables, RecordCommand& command) {
-  command.otlp = finish_otlp(arguments.otlp, variables);
+void finish_output(const CLI::App& app, const RecordArguments& arguments, const OtelVariables& variables,
+                   RecordCommand& command) {
+  command.otlp = finish_otlp(app, arguments.otlp, variables);
   if (command.output && command.output->empty()) refuse("--output needs a file's name");
   if (command.output == "-") {
     refuse("record writes to a file only: mixwalk convert can write the file to standard output");
@@ -182,8 +176,7 @@ Finish add_record(CLI::App& app) {
   add_frames(app, command.filter, "Keep");
   add_all(app, command.filter, FormatsOf::recordings);
   add_verbose(app, command.verbose);
-  return [arguments, &app](Given given) -> ParseResult {
-    RecordCommand& command = arguments->command;
+  return [arguments, &command, &app](Given given) -> ParseResult {
     take_program(arguments->visit, given);
     finish_visit(app, arguments->visit, command.visit);
     // A started program is recorded from its beginning.
@@ -192,7 +185,7 @@ Finish add_record(CLI::App& app) {
     command.duration_ms = arguments->duration_ms.value_or(0);
     finish_event(*arguments, command);
     finish_period(*arguments, command);
-    finish_output(*arguments, given.variables, command);
+    finish_output(app, *arguments, given.variables, command);
     return {.command = std::move(command)};
   };
 }

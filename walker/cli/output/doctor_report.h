@@ -7,6 +7,7 @@
 
 #include "walker/base/exit_code.h"
 #include "walker/model/percentiles.h"
+#include "walker/session/mitigations.h"
 
 namespace mixwalk {
 
@@ -33,6 +34,10 @@ struct DoctorTrial {
   Percentiles frozen;                   // how long a thread was frozen
   int resumed = 0;  // how often mixwalk.exe had to resume a thread, since mixwalk.dll could not; the trial ends then
 };
+
+// The lines about the mitigation policies of a process: a line for each effect of them, or one line if they have no
+// effect. No line if no policy could be read.
+std::vector<DoctorLine> mitigation_lines(const MitigationPolicies& policies);
 
 struct DoctorReport {
   std::optional<std::uint32_t> process_id;

@@ -6,14 +6,6 @@
 #include "walker/cli/output/print_failure.h"
 
 namespace mixwalk {
-namespace {
-
-std::string utf8(const std::filesystem::path& path) {
-  const std::u8string text = path.u8string();
-  return {text.begin(), text.end()};
-}
-
-}  // namespace
 
 Outcome<std::unique_ptr<OtlpSession>> OtlpSession::open(const OtlpTarget& target,
                                                         const FrameFilter& filter) {
@@ -24,7 +16,7 @@ Outcome<std::unique_ptr<OtlpSession>> OtlpSession::open(const OtlpTarget& target
   auto spool = std::make_unique<Spool>(folder, target.url);
   if (!spool->error().empty()) {
     return Failure{ExitCode::output,
-                   "cannot use the spool \"" + utf8(spool->folder()) + "\": " + spool->error()};
+                   "cannot use the spool \"" + utf8_of(spool->folder()) + "\": " + spool->error()};
   }
   return std::unique_ptr<OtlpSession>(new OtlpSession(std::move(spool), target, filter));
 }
@@ -52,7 +44,7 @@ ExitCode OtlpSession::finish() {
     print_failure({ExitCode::ok, fmt::format("kept {} request{} in \"{}\" ({}): the next run with this "
                                       "URL sends them",
                                       sent.waiting, sent.waiting == 1 ? "" : "s",
-                                      utf8(spool_->folder()), sent.why_waiting)});
+                                      utf8_of(spool_->folder()), sent.why_waiting)});
   }
   if (sent.lost != 0) return ExitCode::output;
   if (sent.refused != 0) return ExitCode::rejected;

@@ -1,6 +1,5 @@
 #include "walker/cli/output/write_dump.h"
 
-#include "walker/cli/output/write_output.h"
 #include "walker/export/json.h"
 #include "walker/export/text.h"
 #include "walker/model/recording_builder.h"
@@ -11,38 +10,32 @@
 namespace mixwalk {
 namespace {
 
-bool write(const Snapshot& snapshot, const DumpOutput& output, bool colour, CallChecker& calls, ByteSink& sink) {
+bool write(const Snapshot& snapshot, const DumpOutput& how, bool colour, CallChecker& calls, ByteSink& sink) {
   // These formats show more of a snapshot than a recording keeps.
-  if (output.format->id == Format::json) return JsonExporter(output.filter).write(snapshot, sink);
-  if (output.format->id == Format::html) return HtmlExporter(output.filter).write(snapshot, sink);
-  if (output.format->id == Format::text) {
-    TextExporter::Options options{colour, output.filter, {}};
-    if (output.calls) {
+  if (how.format->id == Format::json) return JsonExporter(how.filter).write(snapshot, sink);
+  if (how.format->id == Format::html) return HtmlExporter(how.filter).write(snapshot, sink);
+  if (how.format->id == Format::text) {
+    TextExporter::Options options{colour, how.filter, {}};
+    if (how.calls) {
       options.call_text = [&calls](const Frame& frame) {
         return calls.call_text(static_cast<std::size_t>(frame.module), frame.address);
       };
     }
     return TextExporter(options).write(snapshot, sink);
   }
-  return output.format->make()->write(filtered(to_recording(snapshot), output.filter), sink);
+  return how.format->make()->write(filtered(to_recording(snapshot), how.filter), sink);
 }
 
 }  // namespace
 
-std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& output, bool colour, PartialFile* file,
+std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& how, bool colour, Output& output,
                                   CallChecker& calls) {
-  const std::string why =
-      write_output(file, [&](ByteSink& sink) { return write(snapshot, output, colour, calls, sink); });
-  if (why.empty()) return std::nullopt;
-  return unwritable_output(output.output, why);
+  return output.write([&](ByteSink& sink) { return write(snapshot, how, colour, calls, sink); });
 }
 
-std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& output, PartialFile* file) {
-  const std::string why = write_output(file, [&](ByteSink& sink) {
-    return output.format->make()->write(filtered(to_recording(dumps), output.filter), sink);
-  });
-  if (why.empty()) return std::nullopt;
-  return unwritable_output(output.output, why);
+std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& how, Output& output) {
+  return output.write(
+      [&](ByteSink& sink) { return how.format->make()->write(filtered(to_recording(dumps), how.filter), sink); });
 }
 
 }  // namespace mixwalk

@@ -1,6 +1,7 @@
 #include "walker/cli/output/write_output.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "walker/base/printable.h"
 #include "walker/base/write_error.h"
@@ -13,23 +14,35 @@ Failure unwritable_output(const std::optional<std::string>& path, std::string_vi
   return {ExitCode::output, "cannot write " + where + ": " + std::string(why)};
 }
 
-std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write) {
-  constexpr char kNoRoom[] = "the output is too large for this format";
-  if (file != nullptr) {
-    if (write(*file)) return file->commit();
-    return file->error().empty() ? kNoRoom : file->error();
+Output::Output(std::optional<std::string> path) : path_(std::move(path)) {
+  if (path_) file_.emplace(*path_);
+}
+
+std::optional<Failure> Output::failure() const {
+  if (!file_ || file_->error().empty()) return std::nullopt;
+  return unwritable_output(path_, file_->error());
+}
+
+std::optional<Failure> Output::write(const std::function<bool(ByteSink&)>& write) {
+  std::string why;
+  bool written = false;
+  if (file_) {
+    written = write(*file_);
+    why = written ? file_->commit() : file_->error();
+  } else {
+    FileSink sink(stdout);
+    written = write(sink);
+    const bool failed = std::ferror(stdout) != 0;
+    if (!failed) expect_full_disk();
+    if (failed || std::fflush(stdout) != 0) why = write_error();
   }
-  FileSink sink(stdout);
-  const bool written = write(sink);
-  if (std::ferror(stdout) != 0) return write_error();
-  expect_full_disk();
-  if (std::fflush(stdout) != 0) return write_error();
-  return written ? "" : kNoRoom;
+  if (!written && why.empty()) why = "the output is too large for this format";
+  return why.empty() ? std::nullopt : std::optional(unwritable_output(path_, why));
 }
 
 ExitCode print(std::string_view text) {
-  const std::string why = write_output(nullptr, [&](ByteSink& sink) { return sink.write(text); });
-  return why.empty() ? ExitCode::ok : print_failure(unwritable_output(std::nullopt, why));
+  const auto failure = Output({}).write([&](ByteSink& sink) { return sink.write(text); });
+  return failure ? print_failure(*failure) : ExitCode::ok;
 }
 
 }  // namespace mixwalk

@@ -15,10 +15,24 @@ namespace mixwalk {
 // The failure of a file that cannot be written, or of standard output if there is no path.
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why);
 
-// Calls `write` with the file, and then commits the file. If the file is null, calls `write` with standard output.
-// `write` returns false if the sink refused some of the bytes, or if the format has no room for all of the data.
-// Returns an empty text if everything was written, otherwise the reason why not.
-std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write);
+// The destination of a command's result: a file, or standard output. A file is opened at once, so that a command learns
+// of a wrong path before it begins its work.
+class Output {
+ public:
+  explicit Output(std::optional<std::string> path);  // no value for standard output
+
+  // Why nothing can be written; nothing if the destination is open.
+  std::optional<Failure> failure() const;
+  // Whether there is a file of that name, which write() replaces.
+  bool replaces() const noexcept { return file_ && file_->replaces(); }
+  // Calls `write` with the destination, and then commits a file. `write` returns false if the sink refused some of the
+  // bytes, or if the format has no room for all of the data. Returns nothing if everything was written.
+  std::optional<Failure> write(const std::function<bool(ByteSink&)>& write);
+
+ private:
+  std::optional<std::string> path_;
+  std::optional<PartialFile> file_;
+};
 
 // Writes a text to standard output. If that fails, prints a line that says so.
 ExitCode print(std::string_view text);

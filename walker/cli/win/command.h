@@ -5,14 +5,11 @@
 
 namespace mixwalk {
 
-// The commands of mixwalk.exe that read processes, and dumps of processes. Each prints its result, or one line on
-// standard error.
+// The commands of mixwalk.exe that read processes. Each prints its result, or one line on standard error.
 ExitCode run(const PsCommand& command);
 ExitCode run(const DumpCommand& command);
-ExitCode run(const DumpFileCommand& command);
 ExitCode run(const MinidumpCommand& command);
 ExitCode run(const RecordCommand& command);
-ExitCode run(const HangCommand& command);
 ExitCode run(const DoctorCommand& command);
 
 }  // namespace mixwalk

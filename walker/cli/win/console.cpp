@@ -54,4 +54,17 @@ bool supports_escapes(std::FILE* stream) noexcept {
           SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING));
 }
 
+ProgressLine::ProgressLine() noexcept : on_terminal_(_isatty(_fileno(stderr)) != 0) {}
+
+// fmt::print is not used, because it throws when its stream cannot be written, and a recording may outlive its terminal.
+void ProgressLine::show(const std::string& line, const char* end) {
+  if (!on_terminal_) return;
+  // The rest of a longer previous line is erased, with an escape sequence if the console obeys it.
+  std::string rest = "\x1b[K";
+  if (!supports_escapes(stderr)) rest.assign(width_ > line.size() ? width_ - line.size() : 0, ' ');
+  width_ = line.size();
+  std::fprintf(stderr, "\r%s%s%s", line.c_str(), rest.c_str(), end);
+  std::fflush(stderr);
+}
+
 }  // namespace mixwalk

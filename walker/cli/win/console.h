@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <cstdio>
+#include <string>
 
 namespace mixwalk {
 
@@ -20,5 +21,18 @@ class ConsoleRestorer {
 // Whether this stream is a console that obeys escape sequences. The function switches escape sequences on. On older
 // consoles this fails.
 bool supports_escapes(std::FILE* stream) noexcept;
+
+// A line on standard error that is written again and again. Writes nothing if standard error is not a terminal.
+class ProgressLine {
+ public:
+  ProgressLine() noexcept;
+  bool on_terminal() const noexcept { return on_terminal_; }
+  // Replaces the line. `end` is written after it.
+  void show(const std::string& line, const char* end = "");
+
+ private:
+  const bool on_terminal_;
+  std::size_t width_ = 0;
+};
 
 }  // namespace mixwalk

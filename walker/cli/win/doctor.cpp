@@ -1,10 +1,9 @@
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/output/doctor_report.h"
 #include "walker/cli/output/write_output.h"
-#include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/win/command.h"
-#include "walker/cli/win/doctor_machine.h"
-#include "walker/cli/win/doctor_process.h"
-#include "walker/cli/win/dump_outside.h"
+#include "walker/cli/win/doctor_checks.h"
+#include "walker/cli/win/visit.h"
 
 namespace mixwalk {
 

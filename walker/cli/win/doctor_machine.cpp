@@ -1,4 +1,4 @@
-#include "walker/cli/win/doctor_machine.h"
+#include "walker/cli/win/doctor_checks.h"
 
 #include <windows.h>
 #include <winternl.h>

@@ -1,4 +1,4 @@
-#include "walker/cli/win/doctor_process.h"
+#include "walker/cli/win/doctor_checks.h"
 
 #include <windows.h>
 
@@ -9,7 +9,6 @@
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
 #include "walker/cli/local_symbols.h"
-#include "walker/cli/output/doctor_mitigations.h"
 #include "walker/cli/win/visit.h"
 #include "walker/clr/win/target_clr.h"
 #include "walker/model/duration_histogram.h"
@@ -153,7 +152,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   std::vector<DoctorLine>& lines = report.lines;
   const auto found = find_target(process_id);
   if (found) {
-    lines.push_back({.check = "process", .found = "process " + std::to_string(found->id) + " (" + found->name + ") can be opened"});
+    lines.push_back({.check = "process", .found = describe_process(found->id, found->name) + " can be opened"});
     lines.push_back(diagnostics_port(*found));
     std::ranges::move(mitigation_lines(read_mitigation_policies(found->id)), std::back_inserter(lines));
   } else {

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "unmanaged/win/module_path.h"
-#include "walker/cli/symbol_path_variable.h"
+#include "walker/cli/local_symbols.h"
+#include "walker/cli/win/visit.h"
 #include "walker/clr/win/target_clr.h"
 #include "walker/clr/win/worker_questions.h"
 #include "walker/locks/native_waits.h"
@@ -17,16 +18,10 @@
 #include "walker/locks/win/wait_chains.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/outside/target_snapshot.h"
-#include "walker/session/win/processes.h"
 #include "walker/target/suspension/suspension_watcher.h"
 #include "walker/target/win/live_target.h"
 
 namespace mixwalk {
-
-Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
-  if (const auto* id = std::get_if<ById>(&choice)) return id->id;
-  return find_process(std::get<ByName>(choice).name);
-}
 
 namespace {
 
@@ -73,7 +68,7 @@ OutsideLocks::Prepared OutsideLocks::prepare(std::uint32_t process_id, const Dum
 }
 
 OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
-  if (!command.locks || std::holds_alternative<ByStart>(command.visit.target)) return;
+  if (!command.locks) return;
   const auto id = process_of(command.visit.target);
   if (!id) return;
   // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never return. A loop of only this call

@@ -17,9 +17,6 @@ namespace mixwalk {
 // runtime's debugging library, which runs in a separate process, names the managed frames.
 Outcome<Snapshot> dump_outside(const DumpCommand& command);
 
-// The process that the command line means, .NET or not.
-Outcome<std::uint32_t> process_of(const TargetChoice& choice);  // ById or ByName
-
 // Adds to a dump from inside the facts that can only be read from outside: the monitors of managed objects, when
 // threads began, and how much processor time they had used. The process runs meanwhile.
 class OutsideLocks {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "walker/cli/win/dump_outside.h"
@@ -26,19 +27,18 @@ DumpSource::DumpSource(const DumpCommand& command) : command_(command) {}
 // From here on, the end of the process is noticed, and the system gives its id to no other process.
 void DumpSource::know_process(std::uint32_t id) {
   process_ = open_process(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, id);
-  // If it had ended before, it did not end during the look.
-  if (process_ && WaitForSingleObject(process_.get(), 0) == WAIT_OBJECT_0) process_.reset();
-  process_text_ = describe_process(id);
+  process_text_ = process_ ? describe_process(process_.get()) : describe_process(id);
+}
+
+std::optional<std::uint32_t> DumpSource::exit_code() const {
+  DWORD code = 0;
+  return process_ && GetExitCodeProcess(process_.get(), &code) ? std::optional<std::uint32_t>(code) : std::nullopt;
 }
 
 // The failure of a look at a process that has ended. Returns nothing if the process runs on.
 std::optional<Failure> DumpSource::end_of_process(std::uint32_t patience_ms) const {
   if (!process_ || WaitForSingleObject(process_.get(), patience_ms) != WAIT_OBJECT_0) return std::nullopt;
-  DWORD code = 0;
-  const bool known = GetExitCodeProcess(process_.get(), &code);
-  return process_ended({.process = process_text_,
-                        .greeted = true,
-                        .exit_code = known ? std::optional<std::uint32_t>(code) : std::nullopt});
+  return process_ended({.process = process_text_, .greeted = true, .exit_code = exit_code()});
 }
 
 Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
@@ -88,7 +88,6 @@ Outcome<Snapshot> DumpSource::outside() {
 // While a thread is frozen from inside, patched system calls may make every thread of mixwalk.dll wait for it. From
 // outside nothing can. Returns nothing if no call is patched, or if managed frames would be missing.
 std::optional<Outcome<Snapshot>> DumpSource::outside_patches() {
-  if (std::holds_alternative<ByStart>(command_.visit.target)) return std::nullopt;
   const auto id = process_of(command_.visit.target);
   if (!id) return std::nullopt;
   const auto patched = patched_calls_of(*id);
@@ -127,11 +126,11 @@ Outcome<Snapshot> DumpSource::first(bool last) {
 }
 
 Outcome<Snapshot> DumpSource::next(bool last) {
-  const bool starts = std::holds_alternative<ByStart>(command_.visit.target);
-  if (!taken_ && !starts) {
+  if (!taken_) {
     // If there is no such process, the look says so.
     if (const auto id = process_of(command_.visit.target)) {
       know_process(*id);
+      if (end_of_process(0)) process_.reset();  // it did not end during the look
       command_.visit.target = ById{*id};  // when the next dump is taken, another process may have the name
     }
   }
@@ -144,10 +143,27 @@ Outcome<Snapshot> DumpSource::next(bool last) {
     if (auto end = end_of_process(seems_ended ? kEndingMs : 0)) return std::move(*end);
     return snapshot;
   }
-  if (!taken_ && starts) know_process(snapshot->process.id);
+  if (!taken_ && !process_) know_process(snapshot->process.id);
   taken_ = true;
   snapshot->capture_reason = capture_reason_;
   return snapshot;
+}
+
+DumpSource::Event DumpSource::wait(ULONGLONG until, HANDLE stop) const {
+  const ULONGLONG now = GetTickCount64();
+  const DWORD left = now < until ? static_cast<DWORD>(until - now) : 0;
+  std::array<HANDLE, 2> handles{};
+  DWORD count = 0;
+  if (process_) handles[count++] = process_.get();  // first, so that the end of the process is reported if both happen
+  if (stop != nullptr) handles[count++] = stop;
+  if (count == 0) Sleep(left);
+  const DWORD met = count == 0 ? WAIT_TIMEOUT : WaitForMultipleObjects(count, handles.data(), FALSE, left);
+  if (met == WAIT_TIMEOUT) return Event::time;
+  return process_ && met == WAIT_OBJECT_0 ? Event::end_of_process : Event::stop;
+}
+
+Failure DumpSource::end() const {
+  return {ExitCode::target_exited, process_text_ + " ended" + with_exit_code(exit_code())};
 }
 
 void DumpSource::leave() {

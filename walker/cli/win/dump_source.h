@@ -23,11 +23,19 @@ class DumpSource {
 
   // `last`: mixwalk.dll leaves the process once the stacks have arrived. The frames of native code have no names yet.
   Outcome<Snapshot> next(bool last);
+  enum class Event { time, stop, end_of_process };
+  // Between two dumps: waits until GetTickCount64() is `until`, or until `stop` is signaled (null: never), or until the
+  // process ends.
+  Event wait(ULONGLONG until, HANDLE stop) const;
+  // The failure of a series whose process has ended.
+  Failure end() const;
+  const std::string& process_text() const noexcept { return process_text_; }  // "process 4711 (orders.exe)"
   // Detaches from the process before the last dump, if mixwalk is attached.
   void leave();
 
  private:
   void know_process(std::uint32_t id);
+  std::optional<std::uint32_t> exit_code() const;
   std::optional<Failure> end_of_process(std::uint32_t patience_ms) const;
   Outcome<Snapshot> inside(const Visit& how, bool last);
   Outcome<Snapshot> outside();
@@ -36,7 +44,7 @@ class DumpSource {
 
   DumpCommand command_;
   UniqueHandle process_;      // no value if the process is not known yet, had ended before, or may not be opened
-  std::string process_text_;  // "process 4711 (orders.exe)"
+  std::string process_text_;
   bool taken_ = false;
   std::optional<TargetSession> session_;  // no value if not attached
   std::string capture_reason_;                // Snapshot::capture_reason

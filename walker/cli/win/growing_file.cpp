@@ -11,6 +11,7 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/base/errno_text.h"
 #include "walker/base/write_error.h"
+#include "walker/cli/output/write_output.h"
 
 namespace mixwalk {
 
@@ -21,14 +22,12 @@ Outcome<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::string& path)
   std::wstring wide = to_utf16(path);
   const DWORD attributes = GetFileAttributesW(wide.c_str());
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
-    return Failure{ExitCode::output, "cannot write \"" + path + "\": " + errno_text(EISDIR)};
+    return unwritable_output(path, errno_text(EISDIR));
   }
   int file = _wopen(wide.c_str(), kFlags | _O_EXCL, kMode);
   const bool was_there = file == -1 && errno == EEXIST;
   if (was_there) file = _wopen(wide.c_str(), kFlags, kMode);
-  if (file == -1) {
-    return Failure{ExitCode::output, "cannot write \"" + path + "\": " + errno_text()};
-  }
+  if (file == -1) return unwritable_output(path, errno_text());
   return std::unique_ptr<GrowingFile>(new GrowingFile(file, std::move(wide), was_there));
 }
 

@@ -9,15 +9,18 @@
 #include <cstdio>
 #include <exception>
 
+#include "symbols/image_files.h"
+#include "symbols/symbol_path.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/cli/convert.h"
-#include "walker/cli/options/options.h"
+#include "walker/cli/commands.h"
+#include "walker/cli/hang.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
-#include "walker/cli/output/write_output.h"
-#include "walker/cli/symbolise.h"
+#include "walker/cli/run_arguments.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/clr/win/clr_worker.h"
+#include "walker/clr/win/target_clr.h"
 #include "walker/target/suspension/suspension_watcher.h"
 
 namespace mixwalk {
@@ -31,22 +34,28 @@ void set_up_log(bool verbose) {
   spdlog::set_default_logger(std::move(log));
 }
 
-ExitCode run_arguments(const std::vector<std::string>& arguments) {
-  ParseResult parsed = parse_command_line(arguments, otel_variables());
-  if (!parsed.command) {
-    if (!parsed.to_stdout.empty()) return print(parsed.to_stdout);
-    std::fputs(parsed.to_stderr.c_str(), stderr);
-    return parsed.exit_code;
+// The debugging library of the runtime in a dump file.
+std::unique_ptr<ClrQuestions> open_clr_of(const Target& target, const DumpFileCommand& command, std::string& obstacle) {
+  const std::string path = symbol_path_text(command.symbol_path);
+  TargetClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = path},
+                           {.dac = command.dac, .symbol_path = parse_symbol_path(path)});
+  obstacle = clr.obstacle;
+  return std::move(clr.questions);
+}
+
+template <class Command>
+ExitCode run_command(const Command& command) {
+  if constexpr (requires { command.verbose; }) {
+    set_up_log(command.verbose);
+  } else {
+    set_up_log(false);
   }
-  const auto* dump = std::get_if<DumpCommand>(&*parsed.command);
-  const auto* record = std::get_if<RecordCommand>(&*parsed.command);
-  const auto* dump_file = std::get_if<DumpFileCommand>(&*parsed.command);
-  const auto* minidump = std::get_if<MinidumpCommand>(&*parsed.command);
-  const auto* hang = std::get_if<HangCommand>(&*parsed.command);
-  set_up_log((dump_file != nullptr && dump_file->verbose) || (minidump != nullptr && minidump->verbose) ||
-             (hang != nullptr && hang->verbose) ||
-             (dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
-  return std::visit([](const auto& command) { return mixwalk::run(command); }, *parsed.command);
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  return run_here(command, {.local = local,
+                            .show_colours = [] { return supports_escapes(stdout); },
+                            .open_clr = &open_clr_of,
+                            .log = [](const std::string& text) { spdlog::info(text); }});
 }
 
 }  // namespace
@@ -56,7 +65,7 @@ int main_utf8(int count, wchar_t** values) {
   for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
   if (const auto worker = run_clr_worker(arguments)) return *worker;
   if (const auto watcher = run_suspension_watcher(arguments)) return *watcher;
-  return static_cast<int>(run_arguments(arguments));
+  return static_cast<int>(run_arguments(arguments, [](const auto& command) { return run_command(command); }));
 }
 
 }  // namespace mixwalk

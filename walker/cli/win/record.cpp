@@ -1,4 +1,3 @@
-#include <io.h>
 #include <spdlog/spdlog.h>
 #include <windows.h>
 
@@ -14,13 +13,13 @@
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/ctrl_c.h"
-#include "walker/cli/win/log_missing.h"
 #include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
 #include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/patched_calls_of.h"
+#include "walker/session/win/processes.h"
 
 namespace mixwalk {
 namespace {
@@ -99,9 +98,7 @@ class RecordingRun {
   ExitCode finish(const End& end);
   void complete(Recording& recording) const;
   void say_end_of_process() const;
-  std::string process_text() const {
-    return fmt::format("process {} ({})", session_.target_id(), session_.target_name());
-  }
+  std::string process_text() const { return describe_process(session_.target_id(), session_.target_name()); }
   std::uint64_t seconds() const { return (GetTickCount64() - begun_) / 1000; }
 
   const RecordCommand& command_;
@@ -114,7 +111,7 @@ class RecordingRun {
   bool full_ = false;  // no more data can be kept, so the recording must end
   bool has_begun_ = false;  // whether the target has sent the beginning of the recording
   ULONGLONG begun_ = 0;     // when it began; until then, when it was requested
-  std::size_t shown_characters_ = 0;  // in the progress line on the terminal
+  ProgressLine line_;
 };
 
 ExitCode RecordingRun::run() {
@@ -274,21 +271,11 @@ void RecordingRun::show_progress(bool last) {
                         command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
   }
-  // fmt::print is not used, because it throws when its stream cannot be written, and a recording may outlive its
-  // terminal.
-  const bool terminal = _isatty(_fileno(stderr)) != 0;
-  if (terminal) {
-    // The rest of a longer previous line is erased, with an escape sequence if the console obeys it.
-    std::string rest = "\x1b[K";
-    if (!supports_escapes(stderr)) {
-      rest.assign(shown_characters_ > line.size() ? shown_characters_ - line.size() : 0, ' ');
-    }
-    shown_characters_ = line.size();
-    std::fprintf(stderr, "\r%s%s%s", line.c_str(), rest.c_str(), last ? "\n" : "");
-  } else if (last) {
+  line_.show(line, last ? "\n" : "");
+  if (last && !line_.on_terminal()) {
     std::fprintf(stderr, "%s\n", line.c_str());
+    std::fflush(stderr);
   }
-  std::fflush(stderr);
 }
 
 // Fills in the header if the target ended before it sent one.
@@ -340,7 +327,7 @@ ExitCode RecordingRun::finish(const End& end) {
                                    "were asked for, so they are not counted as lost",
                                    unjudged)});
   }
-  log_missing(symbols_.missing());
+  if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
   if (const int times = session_.given_back(); times != 0 && session_.patched()) {
     // The person must know why there are few samples, and what the recording has done to the program.
     if (code != ExitCode::refused) print_failure({ExitCode::ok, stands_by_patches()});

@@ -13,7 +13,6 @@
 #include "walker/cli/options/default_output.h"
 #include "walker/cli/output/piece_path.h"
 #include "walker/cli/output/print_failure.h"
-#include "walker/cli/output/write_output.h"
 #include "walker/session/win/processes.h"
 #include "walker/shown/recording_filter.h"
 
@@ -26,11 +25,7 @@ namespace {
 std::string program_name(const TargetChoice& target) {
   if (const auto* start = std::get_if<ByStart>(&target)) return start->arguments.front();
   if (const auto* name = std::get_if<ByName>(&target)) return name->name;
-  const std::uint32_t id = std::get<ById>(target).id;
-  for (const ProcessEntry& process : list_processes()) {
-    if (process.id == id) return process.name;
-  }
-  return {};
+  return process_name(std::get<ById>(target).id);
 }
 
 std::string free_name(const RecordCommand& command) {
@@ -60,8 +55,8 @@ Outcome<std::unique_ptr<RecordOutput>> RecordOutput::open(const RecordCommand& c
     output->first_ = std::move(*file);
     return output;
   }
-  PartialFile& file = output->at_end_.emplace(output->path_);
-  if (!file.error().empty()) return unwritable_output(output->path_, file.error());
+  Output& file = output->at_end_.emplace(output->path_);
+  if (auto failure = file.failure()) return std::move(*failure);
   output->replaced_ = file.replaces();
   return output;
 }
@@ -140,10 +135,9 @@ std::optional<Failure> RecordOutput::cut() {
 std::optional<Failure> RecordOutput::finish() {
   if (unopened_) return unopened_;
   if (pieces_) return written(pieces_->end());
-  const std::string why = write_output(&*at_end_, [&](ByteSink& sink) {
+  return at_end_->write([&](ByteSink& sink) {
     return command_.format->make()->write(filtered(collector_->recording(), command_.filter), sink);
   });
-  return why.empty() ? std::nullopt : std::optional(unwritable_output(path_, why));
 }
 
 // Returns why the pieces were not written, or nothing if all of them were.

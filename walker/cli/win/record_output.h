@@ -5,8 +5,8 @@
 #include <string>
 
 #include "walker/base/failure.h"
-#include "walker/base/partial_file.h"
 #include "walker/cli/options/options.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/cli/win/growing_file.h"
 #include "walker/session/recording_pieces.h"
 
@@ -59,7 +59,7 @@ class RecordOutput {
   const GrowingFile* piece_ = nullptr;   // owned by pieces_; null if none is open
   std::optional<Failure> unopened_;      // why a further file could not be opened
 
-  std::optional<PartialFile> at_end_;  // any other format
+  std::optional<Output> at_end_;  // any other format
 };
 
 }  // namespace mixwalk

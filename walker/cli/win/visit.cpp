@@ -29,10 +29,6 @@ Outcome<std::wstring> profiler_path() {
 // The time between two attempts to attach while another profiler is still in the process.
 constexpr DWORD kTryAgainMs = 100;
 
-std::string process_text(std::uint32_t id, const std::string& name) {
-  return "process " + std::to_string(id) + " (" + name + ")";
-}
-
 // Returns a failure if the process does not have one of the threads that were given by id.
 std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint32_t process_id,
                                       const std::string& process_name) {
@@ -41,7 +37,7 @@ std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint3
   meet_threads_of(process_id, unmatched);
   if (unmatched.empty()) return std::nullopt;
   return Failure{ExitCode::no_thread,
-                 process_text(process_id, process_name) + " has no " + unmatched.text()};
+                 describe_process(process_id, process_name) + " has no " + unmatched.text()};
 }
 
 Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std::wstring& dll) {
@@ -50,7 +46,7 @@ Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std
   if (!session || start.after_ms == 0) return session;
   if (!session->sleep(start.after_ms)) {
     const auto code = session->exit_code(0);
-    return Failure{ExitCode::target_exited, process_text(session->target_id(), session->target_name()) + " ended" +
+    return Failure{ExitCode::target_exited, describe_process(session->target_id(), session->target_name()) + " ended" +
                                                 with_exit_code(code) + " before the time of --after" +
                                                 refusal_at_start(code)};
   }
@@ -62,21 +58,26 @@ Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std
 }
 
 Outcome<TargetSession> attach(const Visit& visit, const std::wstring& dll) {
-  const auto* id = std::get_if<ById>(&visit.target);
-  Outcome<AttachTarget> target =
-      id != nullptr ? find_target(id->id) : find_target(std::get<ByName>(visit.target).name);
+  const auto id = process_of(visit.target);
+  if (!id) return id.failure();
+  Outcome<AttachTarget> target = find_target(*id);
   if (!target) return target.failure();
   if (auto missing = missing_thread(visit.sampling.threads, target->id, target->name)) {
     return std::move(*missing);
   }
-  if (auto refusal = mitigation_refusal(read_mitigation_policies(target->id), process_text(target->id, target->name))) {
-    return std::move(*refusal);
-  }
+  const std::string process = describe_process(target->id, target->name);
+  if (auto refusal = mitigation_refusal(read_mitigation_policies(target->id), process)) return std::move(*refusal);
   spdlog::info("attaching to process {} ({})", target->id, target->name);
   return TargetSession::attach(std::move(*target), dll, visit.timeout_ms);
 }
 
 }  // namespace
+
+Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
+  if (const auto* id = std::get_if<ById>(&choice)) return id->id;
+  if (const auto* name = std::get_if<ByName>(&choice)) return find_process(name->name);
+  return Failure{ExitCode::no_process, "the program is not started yet"};
+}
 
 Outcome<TargetSession> visit(const Visit& visit) {
   const auto dll = profiler_path();

@@ -8,6 +8,9 @@
 
 namespace mixwalk {
 
+// The process that the command line means, .NET or not. Fails for a program that is yet to be started.
+Outcome<std::uint32_t> process_of(const TargetChoice& choice);
+
 // Connects to the process that the command line names: attaches to it, or starts it and waits for `after_ms`. If the
 // process does not have a given thread id, the visit fails and nothing is attached. This does not apply to a program
 // that is recorded from its start, which gets its threads later.

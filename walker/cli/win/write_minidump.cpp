@@ -18,6 +18,7 @@
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/dump_outside.h"
+#include "walker/cli/win/visit.h"
 #include "walker/outside/writing/minidump_memory.h"
 #include "walker/outside/writing/minidump_writer.h"
 #include "walker/session/win/processes.h"
@@ -68,33 +69,6 @@ std::optional<std::string> no_room(const std::filesystem::path& path, std::uint6
   return fmt::format("the process has {} of memory, and the disk has room for {}", mib(bytes), mib(free.QuadPart));
 }
 
-// The line on a console that shows how much is written.
-class ProgressLine {
- public:
-  explicit ProgressLine(std::uint64_t all) : all_(all), console_(_isatty(_fileno(stderr)) != 0) {}
-  ~ProgressLine() { show(std::string()); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void written(std::uint64_t bytes) {
-    if (bytes != 0) show(fmt::format("writing: {} of {}", mib(bytes), mib(std::max(bytes, all_))));
-  }
-
- private:
-  void show(std::string line) {
-    if (!console_ || (line.empty() && width_ == 0)) return;
-    const std::size_t width = line.size();
-    line.resize(std::max(width, width_), ' ');
-    std::fprintf(stderr, "\r%s%s", line.c_str(), width == 0 ? "\r" : "");
-    std::fflush(stderr);
-    width_ = width;
-  }
-
-  const std::uint64_t all_;
-  const bool console_;
-  std::size_t width_ = 0;
-};
-
 std::uint64_t size_of(HANDLE file) {
   LARGE_INTEGER size{};
   return GetFileSizeEx(file, &size) ? static_cast<std::uint64_t>(size.QuadPart) : 0;
@@ -112,17 +86,18 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
     return print_failure({ExitCode::target_exited, named + " ended while its dump was written"});
   };
   if (!writer) return ended() ? report_end() : print_failure(writer.failure());
-  {
-    ProgressLine progress(all);
-    while (!writer->wait(kWaitMs)) {
-      if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
-        writer->cancel();
-        print_failure({ExitCode::ok, "\"" + command.output + "\" is not written; " + named + " runs on"});
-        return static_cast<ExitCode>(kControlC);
-      }
-      progress.written(size_of(handle_of(file)));
+  ProgressLine line;
+  while (!writer->wait(kWaitMs)) {
+    if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
+      writer->cancel();
+      line.show("", "\r");
+      print_failure({ExitCode::ok, "\"" + command.output + "\" is not written; " + named + " runs on"});
+      return static_cast<ExitCode>(kControlC);
     }
+    const std::uint64_t done = size_of(handle_of(file));
+    if (done != 0) line.show(fmt::format("writing: {} of {}", mib(done), mib(std::max(done, all))));
   }
+  line.show("", "\r");
   const std::uint64_t size = size_of(handle_of(file));
   std::string why = writer->error();
   if (why.empty()) why = file.close();

@@ -28,41 +28,30 @@ std::string without_exe(const std::string& name) {
   return text;
 }
 
-std::string describe(std::uint32_t id, const std::string& name) {
-  return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
-}
-
-// Empty if there is no such process.
-std::string name_of(std::uint32_t process_id) {
-  for (ProcessEntry& entry : list_processes()) {
-    if (entry.id == process_id) return std::move(entry.name);
-  }
-  return {};
-}
-
 // The reason why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded.
 // An application host that has loaded no module of .NET yet (hostfxr.dll is the first) counts as a process without
 // .NET.
 Failure no_port(std::uint32_t id, const std::string& name) {
+  const std::string process = describe_process(id, name);
   switch (loaded_runtime(id)) {
     case LoadedRuntime::core:
       return {ExitCode::not_started,
-              describe(id, name) + " has loaded the .NET runtime, but its diagnostics port is not open: " + kWhyClosed};
+              process + " has loaded the .NET runtime, but its diagnostics port is not open: " + kWhyClosed};
     case LoadedRuntime::core_in_program:
       return {ExitCode::not_started,
-              describe(id, name) + " has the .NET runtime in its own file, but its diagnostics port is not open: " +
+              process + " has the .NET runtime in its own file, but its diagnostics port is not open: " +
                   kWhyClosed};
     case LoadedRuntime::host_only:
       return {ExitCode::not_started,
-              describe(id, name) + " has not started its .NET runtime yet"};
+              process + " has not started its .NET runtime yet"};
     case LoadedRuntime::framework:
       return {ExitCode::not_dotnet,
-              describe(id, name) + " runs .NET Framework, which cannot be attached to: start it"
+              process + " runs .NET Framework, which cannot be attached to: start it"
               " with \"mixwalk dump -- PROGRAM\""};
     case LoadedRuntime::unknown:
     case LoadedRuntime::none: break;
   }
-  return {ExitCode::not_dotnet, describe(id, name) + " is not a .NET process"};
+  return {ExitCode::not_dotnet, process + " is not a .NET process"};
 }
 
 }  // namespace
@@ -81,7 +70,26 @@ std::vector<ProcessEntry> list_processes() {
   return processes;
 }
 
-std::string describe_process(std::uint32_t process_id) { return describe(process_id, name_of(process_id)); }
+std::string process_name(std::uint32_t process_id) {
+  for (ProcessEntry& entry : list_processes()) {
+    if (entry.id == process_id) return std::move(entry.name);
+  }
+  return {};
+}
+
+std::string describe_process(std::uint32_t process_id, const std::string& name) {
+  return "process " + std::to_string(process_id) + (name.empty() ? "" : " (" + name + ")");
+}
+
+std::string describe_process(std::uint32_t process_id) { return describe_process(process_id, process_name(process_id)); }
+
+std::string describe_process(HANDLE process) {
+  constexpr DWORD kMaxPath = 32'768;  // the longest path of Windows
+  std::wstring path(kMaxPath, L'\0');
+  DWORD length = kMaxPath;
+  path.resize(QueryFullProcessImageNameW(process, 0, path.data(), &length) ? length : 0);
+  return describe_process(GetProcessId(process), to_utf8(path.substr(path.find_last_of(L'\\') + 1)));
+}
 
 bool has_diagnostics_port(std::uint32_t process_id) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
@@ -91,23 +99,23 @@ bool has_diagnostics_port(std::uint32_t process_id) {
 }
 
 Outcome<AttachTarget> find_target(std::uint32_t process_id) {
-  std::string name = name_of(process_id);
+  std::string name = process_name(process_id);
   // PROCESS_DUP_HANDLE is needed to share the ledger with the process (TargetWatch).
   UniqueHandle process = open_process(
       SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE, process_id);
   if (!process) {
     const DWORD error = GetLastError();
     if (error == ERROR_ACCESS_DENIED) {
-      return Failure{ExitCode::no_access, "no access to " + describe(process_id, name) +
+      return Failure{ExitCode::no_access, "no access to " + describe_process(process_id, name) +
                                               ": run mixwalk as the same user or as administrator"};
     }
     return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
   }
   const auto ended = [&] { return WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0; };
-  const Failure has_ended{ExitCode::no_process, describe(process_id, name) + " has ended"};
+  const Failure has_ended{ExitCode::no_process, describe_process(process_id, name) + " has ended"};
   if (ended()) return has_ended;
   if (const std::string why = unfit_machine(process.get()); !why.empty()) {
-    return Failure{ExitCode::wrong_bitness, describe(process_id, name) + why};
+    return Failure{ExitCode::wrong_bitness, describe_process(process_id, name) + why};
   }
   if (!has_diagnostics_port(process_id)) {
     Failure failure = no_port(process_id, name);
@@ -115,11 +123,6 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
     return ended() ? has_ended : std::move(failure);
   }
   return AttachTarget{process_id, std::move(name), std::move(process)};
-}
-
-Outcome<AttachTarget> find_target(const std::string& name) {
-  const auto id = find_process(name);
-  return id ? find_target(*id) : Outcome<AttachTarget>(id.failure());
 }
 
 Outcome<std::uint32_t> find_process(const std::string& name) {

@@ -19,8 +19,14 @@ struct ProcessEntry {
 // Every process of this machine that this process can see, sorted by id.
 std::vector<ProcessEntry> list_processes();
 
-// "process 4711 (orders.exe)", or "process 4711" if there is no such process.
+// The name of its image. Empty if there is no such process.
+std::string process_name(std::uint32_t process_id);
+
+// "process 4711 (orders.exe)", or "process 4711" if the name is not known, or there is no such process.
+std::string describe_process(std::uint32_t process_id, const std::string& name);
 std::string describe_process(std::uint32_t process_id);
+// Of a process that runs. It does not list all processes. `process` needs PROCESS_QUERY_LIMITED_INFORMATION.
+std::string describe_process(HANDLE process);
 
 // Whether the process listens on the .NET diagnostics port.
 bool has_diagnostics_port(std::uint32_t process_id);
@@ -37,6 +43,5 @@ Outcome<std::uint32_t> find_process(const std::string& name);
 
 // The process, or the first reason that was found why it cannot be attached to.
 Outcome<AttachTarget> find_target(std::uint32_t process_id);
-Outcome<AttachTarget> find_target(const std::string& name);
 
 }  // namespace mixwalk

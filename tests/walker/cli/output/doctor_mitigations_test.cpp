@@ -1,4 +1,4 @@
-#include "walker/cli/output/doctor_mitigations.h"
+#include "walker/cli/output/doctor_report.h"
 
 #include <gtest/gtest.h>
 
