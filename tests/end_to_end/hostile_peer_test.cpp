@@ -228,8 +228,7 @@ std::string dump_with_image(HMODULE image, const std::string& path, const void* 
   const auto* dos = reinterpret_cast<const IMAGE_DOS_HEADER*>(base);
   const auto* nt = reinterpret_cast<const IMAGE_NT_HEADERS64*>(base + dos->e_lfanew);
   Thread thread{.os_id = GetCurrentThreadId()};
-  thread.stack.frames.push_back(
-      {.address = reinterpret_cast<std::uint64_t>(address), .module = 0});
+  thread.stack.frames.push_back(Frame{.address = reinterpret_cast<std::uint64_t>(address), .module = 0});
   return encode(Hello{kProtocolVersion, {GetCurrentProcessId(), "C:\\x.exe", "x"},
                       {".NET", 10, 0, 0, 0}, GetCurrentThreadId()}) +
          encode(Module{base, nt->OptionalHeader.SizeOfImage, nt->FileHeader.TimeDateStamp, path}) +
