@@ -12,8 +12,8 @@
 
 namespace mixwalk {
 
-// The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over a pair of private
-// pipes. Each is a 32-bit little-endian length and a protobuf message with one field. The number of this field is the
+// The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over a private
+// pipe. Each is a 32-bit little-endian length and a protobuf message with one field. The number of this field is the
 // kind of the message. There is one open question at a time. The side that asks treats answers as hostile, since the
 // library works on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and
 // rejects what it does not understand.

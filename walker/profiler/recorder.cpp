@@ -60,8 +60,8 @@ Recorder::Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const H
       pipe_(pipe),
       request_(request),
       stop_(CreateEventW(nullptr, TRUE, FALSE, nullptr)),
-      chunks_(sampler, pipe, stop_.get(), hello, request),
-      events_(request, sampler, events, chunks_) {
+      chunks_(sampler, pipe, stop_.get(), hello, request_),
+      events_(request_, sampler, events, chunks_) {
   if (!stop_) throw std::bad_alloc();
 }
 

@@ -40,7 +40,7 @@ inline void require(bool holds, const char* why) {
 // When it writes, a mapping must not change the value. When it reads, the mapping is called until all fields of the
 // message are read: each call reads the fields that come in the mapping's order, so fields that come in another order
 // need further calls. Fields that the mapping does not name are skipped. A missing field leaves its value as it is, and
-// of a field that comes twice, the last one counts.
+// of a field that comes twice, the last one counts (nested messages are merged).
 //
 // Every function for a field returns whether it has read the field: never when it writes. All of them throw
 // std::bad_alloc, and when they read, what fault_of() catches. Not frozen-safe.

@@ -140,7 +140,7 @@ async function a_deadlock_by_hand() {
   await page.screenshot(screenshots, 'findings');
   await page.choose('#filter', 'verdict stuck');
   const stuck = await page.count('#thread-list a');
-  expect_equal(stuck > 0 && stuck < await page.evaluate('people.length'), true, `threads that are stuck: ${stuck}`);
+  expect_equal(stuck > 0 && stuck < await page.evaluate('threadEntries.length'), true, `threads that are stuck: ${stuck}`);
   await page.click('.finding .step a');
   expect_equal(await page.text('#thread-detail h2'), 'Thread 0x200 holds it', 'the thread of a finding');
   await expect_accessible(page, 'findings');

@@ -52,8 +52,9 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   }
   const auto rows = command_rows();
   const auto row_of = [&](const std::string& name) { return std::ranges::find(rows, name, &CommandRow::name); };
-  const std::string name = own.empty() || own.front().starts_with('-') ? "" : own.front();
-  if (!name.empty() && row_of(name) == rows.end()) return usage("there is no command \"" + name + "\"", "");
+  const bool is_named = !own.empty() && !own.front().starts_with('-');
+  const std::string name = is_named ? own.front() : "";
+  if (is_named && row_of(name) == rows.end()) return usage("there is no command \"" + name + "\"", "");
   if (const auto empty = std::ranges::find_if(own, lacks_value); empty != own.end()) {
     return usage(empty->substr(0, empty->size() - 1) + " needs a value", name);
   }

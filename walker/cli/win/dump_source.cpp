@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "unmanaged/image/debug_directory.h"
 #include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/visit.h"
 #include "walker/session/visit_failure.h"
@@ -143,7 +144,11 @@ Outcome<Snapshot> DumpSource::next(bool last) {
     if (auto end = end_of_process(seems_ended ? kEndingMs : 0)) return std::move(*end);
     return snapshot;
   }
-  if (!taken_ && !process_) know_process(snapshot->process.id);
+  if (!taken_ && !process_) {
+    know_process(snapshot->process.id);
+    // Of a started program that has ended meanwhile, the system may not know the name any more.
+    process_text_ = describe_process(snapshot->process.id, std::string(file_name(snapshot->process.path)));
+  }
   taken_ = true;
   snapshot->capture_reason = capture_reason_;
   return snapshot;

@@ -5,6 +5,7 @@
 #include "walker/session/win/message_io.h"
 #include "walker/session/win/session_pipe.h"
 #include "walker/session/win/start_process.h"
+#include "walker/session/win/win_error.h"
 
 namespace mixwalk {
 namespace {
@@ -24,6 +25,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   Outcome<NamedPipe> pipe = create_pipe(std::nullopt);
   if (!pipe) return Failure{ExitCode::internal, "cannot start the worker: " + pipe.failure().message};
   const ClientPipe end = open_client_pipe(pipe->name.c_str(), GetCurrentProcessId());
+  if (!end.handle) return Failure{ExitCode::internal, "cannot start the worker: pipe: " + error_text(end.error)};
   SetHandleInformation(end.handle.get(), HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
   Outcome<StartedHelper> started = start_helper(program, {.name = "worker",
                                                           .command = kClrWorkerCommand,
@@ -32,8 +34,10 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
                                                           .max_bytes = kMaxWorkerBytes});
   if (!started) return started.failure();
   SetHandleInformation(read.get(), HANDLE_FLAG_INHERIT, 0);  // no other program needs it
-  return std::unique_ptr<WorkerProcess>(
+  std::unique_ptr<WorkerProcess> worker(
       new WorkerProcess(std::move(*started), std::move(read), std::move(pipe->server)));
+  if (!worker->pipe_.ready()) return Failure{ExitCode::internal, "cannot start the worker: event"};
+  return worker;
 }
 
 WorkerProcess::~WorkerProcess() {

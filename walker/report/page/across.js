@@ -56,7 +56,7 @@ function groupTable(groups, caption) {
 }
 
 function groupRow(group, columns, width) {
-  const first = people[group.threads[0]];
+  const first = threadEntries[group.threads[0]];
   const main = mainFrame(first.thread);
   const seen = first.seen[first.seen.length - 1];
   const having = group.counts.filter(Boolean).length;
@@ -81,8 +81,8 @@ function groupRow(group, columns, width) {
 function groupThreads(group) {
   const of = new Map();
   for (const i of group.threads) {
-    const process = processOf(people[i].thread);
-    of.set(process, [...of.get(process) ?? [], people[i].thread]);
+    const process = processOf(threadEntries[i].thread);
+    of.set(process, [...of.get(process) ?? [], threadEntries[i].thread]);
   }
   return [...of].map(([process, threads]) => el('div', {class: 'process-threads'},
       el('p', {}, `${process.name}: ${plural(threads.length, 'thread')}`, ' ', process.sick ? trouble() : null), threadLinks(threads)));

@@ -8,19 +8,19 @@ function commonFrames(a, b) {
   return common;
 }
 
-// A person's stacks in the dumps that contain it. `shown`: as in stackView, with left and right (indices into seen).
-function comparedView(person, shown, choose) {
-  const last = person.seen.length - 1;
+// An entry's stacks in the dumps that contain it. `shown`: as in stackView, with left and right (indices into seen).
+function comparedView(entry, shown, choose) {
+  const last = entry.seen.length - 1;
   const right = Math.min(shown.right ?? last, last);
   const left = Math.min(shown.left ?? Math.max(0, last - 1), last);
-  const [a, b] = [person.seen[left], person.seen[right]];
+  const [a, b] = [entry.seen[left], entry.seen[right]];
   const [before, after] = [stackOf(a.thread.leaf), stackOf(b.thread.leaf)];
   const common = commonFrames(before, after);
   const same = common === before.length && common === after.length;
   const column = (at, side, stack) => {
-    const seen = person.seen[at];
+    const seen = entry.seen[at];
     const select = el('select', {'aria-label': `Dump ${side}`, onchange: (event) => choose(side, Number(event.target.value))},
-        ...person.seen.map(({dump: each}, i) => el('option', {value: String(i), selected: i === at}, `${dumpTitle(each)}, ${dumpTime(each)}`)));
+        ...entry.seen.map(({dump: each}, i) => el('option', {value: String(i), selected: i === at}, `${dumpTitle(each)}, ${dumpTime(each)}`)));
     return el('section', {class: 'column', 'aria-label': `Stack ${side}`}, select,
         seen.words ? el('p', {class: 'words'}, seen.words) : null,
         lockLines(seen.thread),

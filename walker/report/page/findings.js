@@ -25,7 +25,7 @@ function findingCard(finding) {
     list.append(more);
   }
   if (finding.kind === 'deadlock') list.append(el('li', {class: 'closing'}, '↑ and so back to the first'));
-  const behind = finding.behind.map((i) => people[i].thread);
+  const behind = finding.behind.map((i) => threadEntries[i].thread);
   return el('article', {class: `finding ${finding.severity}`},
       el('h3', {}, readable(finding.title), isFleet && finding.threads.length ? el('span', {class: 'dim'}, ` in ${processOf(finding.threads[0]).name}`) : null),
       ...finding.details.map((detail) => el('p', {}, readable(detail))),
@@ -35,12 +35,12 @@ function findingCard(finding) {
 
 // A thread in a finding: its name, what it does, and the most important frames.
 function findingStep(part) {
-  const person = people[part.thread];
-  const seen = person.seen.find((each) => each.dump === part.dump) ?? person.seen[person.seen.length - 1];
+  const entry = threadEntries[part.thread];
+  const seen = entry.seen.find((each) => each.dump === part.dump) ?? entry.seen[entry.seen.length - 1];
   const stack = stackOf(seen.thread.leaf);
   const shown = part.frames.filter((at) => at < stack.length).map((at) => stack[at]);
   if (!shown.length && stack.length) shown.push(mainOf(stack));
   return el('li', {class: 'step'},
-      el('p', {}, el('a', {href: linkOf(seen.thread)}, threadTitle(seen.thread)), ' ', verdictBadge(person.verdict), ' ', readable(part.words)),
+      el('p', {}, el('a', {href: linkOf(seen.thread)}, threadTitle(seen.thread)), ' ', verdictBadge(entry.verdict), ' ', readable(part.words)),
       shown.length ? el('ol', {class: 'stack chain'}, ...shown.map((frame) => frameRow(frame, 0, undefined, {}))) : null);
 }

@@ -33,7 +33,7 @@ function head() {
   const facts = [isFleet ? '' : readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
   const notes = [];
   if (isFleet) {
-    facts.push(`${plural(people.length, 'thread')} in all`);
+    facts.push(`${plural(threadEntries.length, 'thread')} in all`);
     listLines(processes.map((process) => () => processHead(process)), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);
   } else if (dump) {
     facts.push(...dumpFacts(dump));
@@ -137,7 +137,7 @@ function legend() {
     }
   }
   for (const [verdict, says] of Object.entries(VERDICTS)) {
-    if (verdict !== 'once' && people.some((person) => person.verdict === verdict)) items.push([verdictBadge(verdict), '', says]);
+    if (verdict !== 'once' && threadEntries.some((entry) => entry.verdict === verdict)) items.push([verdictBadge(verdict), '', says]);
   }
   if (frames.flags.some((flags) => flags & FLAG.approximate)) items.push([el('span', {class: 'mono'}, ':~42'), 'about this line', 'the compiler may have moved code']);
   byId('legend').append(el('h2', {}, 'Legend'),

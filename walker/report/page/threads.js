@@ -13,7 +13,7 @@ const mainFrame = (thread) => mainOf(stackOf(thread.leaf));
 
 class ThreadsView {
   constructor() {
-    this.threads = people.map((person, i) => ({person, thread: person.thread, i, main: mainFrame(person.thread), alike: 1}));
+    this.threads = threadEntries.map((entry, i) => ({entry, thread: entry.thread, i, main: mainFrame(entry.thread), alike: 1}));
     const alike = new Map();
     for (const {thread} of this.threads) alike.set(alikes[thread.leaf], (alike.get(alikes[thread.leaf]) ?? 0) + 1);
     for (const row of this.threads) row.alike = row.thread.leaf < 0 ? 1 : alike.get(alikes[row.thread.leaf]);
@@ -53,14 +53,14 @@ class ThreadsView {
 
   // The verdicts that threads have, the most severe first.
   verdicts() {
-    return Object.keys(VERDICTS).filter((verdict) => verdict !== 'once' && people.some((person) => person.verdict === verdict));
+    return Object.keys(VERDICTS).filter((verdict) => verdict !== 'once' && threadEntries.some((entry) => entry.verdict === verdict));
   }
 
   // Modules with the number of threads whose stacks contain them, the largest number first.
   modules() {
     const names = [...new Set(moduleNames)].filter(Boolean);
     const of = new Map(names.map((name) => [name, nodesWith(moduleNames.map((each) => each === name))]));
-    const count = (name) => people.filter(({thread: {leaf}}) => leaf >= 0 && of.get(name)[leaf]).length;
+    const count = (name) => threadEntries.filter(({thread: {leaf}}) => leaf >= 0 && of.get(name)[leaf]).length;
     return [['', 'all modules'], ...names.map((name) => [name, count(name)]).filter(([, threads]) => threads)
         .sort(([a, x], [b, y]) => y - x || a.localeCompare(b)).map(([name, threads]) => [name, `${name} (${threads})`])];
   }
@@ -70,8 +70,8 @@ class ThreadsView {
     const {search, filter, sort, module, process} = this.state;
     const hits = search && nodesWith(framesWith(search));
     const inModule = module && nodesWith(moduleNames.map((name) => name === module));
-    const fits = ({thread, person}) => {
-      if (filter.startsWith('verdict ') && person.verdict !== filter.slice(8)) return false;
+    const fits = ({thread, entry}) => {
+      if (filter.startsWith('verdict ') && entry.verdict !== filter.slice(8)) return false;
       if (process && processOf(thread) !== processes[Number(process)]) return false;
       if (filter === 'managed' && !thread.managed) return false;
       if (filter === 'native' && thread.managed) return false;
@@ -82,7 +82,7 @@ class ThreadsView {
       return !search || (thread.leaf >= 0 && hits[thread.leaf]) || threadTitle(thread).toLowerCase().includes(search);
     };
     const depth = ({thread}) => (thread.leaf < 0 ? 0 : depths[thread.leaf]);
-    const grave = ({person}) => Object.keys(VERDICTS).indexOf(person.verdict ?? 'once');
+    const grave = ({entry}) => Object.keys(VERDICTS).indexOf(entry.verdict ?? 'once');
     const order = {
       verdict: (a, b) => grave(a) - grave(b) || b.alike - a.alike,
       id: (a, b) => a.thread.id - b.thread.id,
@@ -110,7 +110,7 @@ class ThreadsView {
             el('span', {class: 'thread-name'}, threadName(thread)),
             isFleet ? el('span', {class: 'ellipsis dim small'}, processOf(thread).name) : null,
             row.alike > 1 ? el('span', {class: 'alike', title: `${row.alike} threads stand in the same functions`}, `×${row.alike}`) : null,
-            verdictBadge(row.person.verdict),
+            verdictBadge(row.entry.verdict),
             thread.skipped ? null : el('span', {class: `state ${thread.state}`, title: STATES[thread.state].says, role: 'img',
                                                  'aria-label': STATES[thread.state].says}, STATES[thread.state].sign)),
         el('span', {class: 'line second'}, ...(main === undefined
@@ -142,7 +142,7 @@ class ThreadsView {
 
   // Selects a thread by its key; null selects the first of the list.
   select(key) {
-    const row = key === null ? this.selected ? null : this.rows()[0] : this.threads.find(({person}) => person.key === key);
+    const row = key === null ? this.selected ? null : this.rows()[0] : this.threads.find(({entry}) => entry.key === key);
     if (!row || row.thread === this.selected) return;
     this.selected = row.thread;
     this.state.left = this.state.right = null;
@@ -179,8 +179,8 @@ class ThreadsView {
                                    this.show();
                                    this.detail.querySelector('[aria-pressed]')?.focus();
                                  }}, 'Show every frame');
-    const person = personOf.get(thread);
-    const body = person.seen.length > 1 ? comparedView(person, this.state, (side, at) => {
+    const entry = entryOf.get(thread);
+    const body = entry.seen.length > 1 ? comparedView(entry, this.state, (side, at) => {
       this.state[side] = at;
       this.show();
       this.detail.querySelector(`[aria-label='Dump ${side}']`)?.focus();
@@ -203,10 +203,10 @@ function copyButton(text) {
 }
 
 function threadHead(thread, buttons) {
-  const person = personOf.get(thread);
+  const entry = entryOf.get(thread);
   const at = dumps[thread.dump];
   const facts = [thread.managed ? 'managed' : 'native only'];
-  const verdict = person && verdictText(person);
+  const verdict = entry && verdictText(entry);
   if (verdict) facts.unshift(verdict);
   if (isFleet) facts.unshift(processOf(thread).name);
   if (thread.skipped) {
@@ -221,8 +221,8 @@ function threadHead(thread, buttons) {
                  el('span', {class: 'thread-name'}, threadName(thread))),
              el('div', {class: 'buttons'}, ...buttons.filter(Boolean))),
           el('ul', {class: 'facts small'}, ...facts.map((fact) => el('li', {}, fact))),
-          person && person.seen.length > 1 ? null : lockLines(thread),
-          person && person.seen.length === 1 && person.seen[0].words ? el('p', {class: 'words'}, person.seen[0].words) : null,
+          entry && entry.seen.length > 1 ? null : lockLines(thread),
+          entry && entry.seen.length === 1 && entry.seen[0].words ? el('p', {class: 'words'}, entry.seen[0].words) : null,
           thread.why ? el('ul', {class: 'notes'}, ...thread.why.map((why) => el('li', {}, why))) : null].filter(Boolean);
 }
 

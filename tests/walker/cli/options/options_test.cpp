@@ -451,6 +451,8 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "--", ""}, "no name");
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");
+  expect_usage({""}, "there is no command \"\"");
+  expect_usage({"", "--version"}, "there is no command \"\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
   expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare, report, doctor or completions (see mixwalk --help)");
 }

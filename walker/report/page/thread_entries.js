@@ -45,7 +45,7 @@ const VERDICTS = {
 
 // {thread: in the last dump that contains it, key: for links, seen: [{dump, thread, standing, words}], verdict,
 // history}
-const people = (() => {
+const threadEntries = (() => {
   if (hang) {
     return hang.threads.map((history) => {
       const seen = history.seen.map(([at, thread, standing, words]) =>
@@ -55,27 +55,27 @@ const people = (() => {
   }
   const byId = new Map();
   dumps.forEach((each, at) => each.threads.forEach((thread) => {
-    const person = byId.get(thread.id) ?? {seen: [], verdict: null, history: null};
-    person.seen.push({dump: at, thread, standing: null, words: ''});
-    person.thread = thread;
-    byId.set(thread.id, person);
+    const entry = byId.get(thread.id) ?? {seen: [], verdict: null, history: null};
+    entry.seen.push({dump: at, thread, standing: null, words: ''});
+    entry.thread = thread;
+    byId.set(thread.id, entry);
   }));
   return [...byId.values()].sort((a, b) => a.thread.id - b.thread.id);
 })();
-const personOf = new Map();  // the key is a thread of a dump
+const entryOf = new Map();  // the key is a thread of a dump
 {
   // Threads of several processes may have the same id. The key of the second one is 0x1a8.2, for example.
   const times = new Map();
-  for (const person of people) {
-    const time = (times.get(person.thread.id) ?? 0) + 1;
-    times.set(person.thread.id, time);
-    person.key = time === 1 ? hex(person.thread.id) : `${hex(person.thread.id)}.${time}`;
-    for (const {thread} of person.seen) personOf.set(thread, person);
+  for (const entry of threadEntries) {
+    const time = (times.get(entry.thread.id) ?? 0) + 1;
+    times.set(entry.thread.id, time);
+    entry.key = time === 1 ? hex(entry.thread.id) : `${hex(entry.thread.id)}.${time}`;
+    for (const {thread} of entry.seen) entryOf.set(thread, entry);
   }
 }
 
-const personByKey = (key) => people.find((person) => person.key === key);
-const linkOf = (thread) => `#thread=${personOf.get(thread)?.key ?? hex(thread.id)}`;
+const entryByKey = (key) => threadEntries.find((entry) => entry.key === key);
+const linkOf = (thread) => `#thread=${entryOf.get(thread)?.key ?? hex(thread.id)}`;
 const dumpTitle = (at) => `Dump ${at + 1}`;
 
 // "Dump 2, 10 s after the first".
