@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 #include <string>
 
 #include "tests/builders/recordings.h"
 #include "tests/support/golden.h"
+#include "walker/store/layout.h"
 
 namespace mixwalk {
 namespace {
@@ -84,6 +87,28 @@ void expect_documented(Enum first, Enum last) {
     EXPECT_NE(schema.find('"' + word + '"'), std::string::npos) << word;
     EXPECT_NE(page.find('`' + word + '`'), std::string::npos) << word;
   }
+}
+
+// The values go from 0 to `last`. The name of each is that of docs/mixwalk.proto in small letters.
+template <class Enum>
+void expect_in_file_schema(const std::string& name, Enum last) {
+  const std::string schema = file_text(repository_file("docs/mixwalk.proto"));
+  const std::size_t begin = schema.find("enum " + name + " {");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string values = schema.substr(begin, schema.find('}', begin) - begin);
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    std::string word(enum_name(static_cast<Enum>(i)));
+    std::ranges::transform(word, word.begin(), [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+    EXPECT_NE(values.find("  " + word + " = " + std::to_string(i) + ';'), std::string::npos) << word;
+  }
+}
+
+TEST(Words, TheSchemaOfFilesHasThemAll) {
+  expect_in_file_schema("Event", layout::kLastEvent);
+  expect_in_file_schema("Engine", layout::kLastEngine);
+  expect_in_file_schema("Kind", layout::kLastKind);
+  expect_in_file_schema("OpenReason", layout::kLastReason);
+  expect_in_file_schema("LockKind", layout::kLastLock);
 }
 
 TEST(Words, TheSchemaAndItsPageHaveThemAll) {
