@@ -31,8 +31,9 @@ ExitCode run_here(const Command& command, const DumpFileServices& host) {
   } else if constexpr (requires { run(command, host); }) {
     return run(command, host);
   } else {
-    return print_failure({ExitCode::usage, "only convert, symbolise, compare, report and dump FILE.dmp work here: processes "
-                                    "are looked at on Windows"});
+    return print_failure({ExitCode::usage,
+                          "only convert, symbolise, compare, report and dump FILE.dmp work here: processes are looked "
+                          "at on Windows"});
   }
 }
 

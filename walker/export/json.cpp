@@ -112,7 +112,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["moment"] = thread.moment == 0 ? Json(nullptr) : Json(thread.moment);
   json["runs"] = Json::array();
   const std::vector<Run> runs = stack.runs();
-  const std::vector<std::int32_t> run_of = stack.run_of_frames();
+  const std::vector<std::int32_t> run_of = stack.run_of_frames(runs);
   std::vector<std::size_t> guessed(runs.size());
   for (std::size_t i = 0; i < run_of.size(); ++i) {
     if (run_of[i] != Frame::kNone) guessed[static_cast<std::size_t>(run_of[i])] += is_guess(stack.frames[i].trust);

@@ -32,10 +32,10 @@ std::vector<Run> Stack::runs() const {
   return runs;
 }
 
-std::vector<std::int32_t> Stack::run_of_frames() const {
+std::vector<std::int32_t> Stack::run_of_frames(const std::vector<Run>& runs) const {
   std::vector<std::int32_t> run_of(frames.size(), Frame::kNone);
   std::int32_t number = 0;
-  for (const Run& run : runs()) {
+  for (const Run& run : runs) {
     const std::size_t end = std::min<std::size_t>(std::size_t{run.first_frame} + run.frame_count, frames.size());
     for (std::size_t i = run.first_frame; i < end; ++i) run_of[i] = number;
     ++number;

@@ -38,8 +38,8 @@ struct Stack {
   // The native runs, leaf first. They follow from the frames: a run continues up to a managed frame, its own gap, or
   // the thread's root.
   std::vector<Run> runs() const;
-  // For each frame, the index of its run; kNone for a managed frame.
-  std::vector<std::int32_t> run_of_frames() const;
+  // For each frame, the index of its run in `runs`, which are runs(); kNone for a managed frame.
+  std::vector<std::int32_t> run_of_frames(const std::vector<Run>& runs) const;
   Completeness completeness() const noexcept;
   bool whole() const noexcept { return completeness() == Completeness::whole; }
   bool operator==(const Stack&) const = default;

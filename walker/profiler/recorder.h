@@ -73,7 +73,7 @@ class Recorder {
 
   Sampler& sampler_;
   PipeEnd& pipe_;
-  const RecordRequest request_;  // a copy: this object is on the heap, the agent's request is on a stack
+  const RecordRequest request_;  // a copy, because this object is on the heap and the agent's request is on a stack
   const UniqueHandle stop_;  // an event: the recording is to end
   ChunkSender chunks_;
   EventRecorder events_;

@@ -108,7 +108,7 @@ void thread_fields(MessageIO& io, Thread& thread) {
   std::vector<std::int32_t> run_of;
   if (io.is_writing()) {
     runs = thread.stack.runs();
-    run_of = thread.stack.run_of_frames();
+    run_of = thread.stack.run_of_frames(runs);
   }
   std::size_t next_frame = 0;
   io.all([&](MessageIO& all) {

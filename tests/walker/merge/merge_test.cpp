@@ -138,7 +138,7 @@ std::vector<std::string> runs(const Stack& stack) {
 
 void expect_consistent(const Stack& stack) {
   const std::vector<Run> runs = stack.runs();
-  const std::vector<std::int32_t> run_of = stack.run_of_frames();
+  const std::vector<std::int32_t> run_of = stack.run_of_frames(stack.runs());
   std::vector<std::int32_t> expected(stack.frames.size(), Frame::kNone);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& run = runs[i];

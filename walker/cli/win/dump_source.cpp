@@ -26,9 +26,8 @@ constexpr std::uint32_t kEndingMs = 1000;
 DumpSource::DumpSource(const DumpCommand& command) : command_(command) {}
 
 // From here on, the end of the process is noticed, and the system gives its id to no other process.
-void DumpSource::know_process(std::uint32_t id) {
+void DumpSource::open(std::uint32_t id) {
   process_ = open_process(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, id);
-  process_text_ = process_ ? describe_process(process_.get()) : describe_process(id);
 }
 
 std::optional<std::uint32_t> DumpSource::exit_code() const {
@@ -130,14 +129,15 @@ Outcome<Snapshot> DumpSource::next(bool last) {
   if (!taken_) {
     // If there is no such process, the look says so.
     if (const auto id = process_of(command_.visit.target)) {
-      know_process(*id);
+      open(*id);
+      process_text_ = process_ ? describe_process(process_.get()) : describe_process(*id);
       if (end_of_process(0)) process_.reset();  // it did not end during the look
       command_.visit.target = ById{*id};  // when the next dump is taken, another process may have the name
     }
   }
-  auto snapshot = !taken_                            ? first(last)
+  auto snapshot = !taken_                                      ? first(last)
                   : command_.capture == CaptureChoice::outside ? outside()
-                                                     : inside(command_.visit, last);
+                                                               : inside(command_.visit, last);
   if (!snapshot) {
     const bool seems_ended = taken_ || snapshot.failure().code == ExitCode::no_process;
     if (snapshot.failure().code == ExitCode::target_exited) return snapshot;
@@ -145,7 +145,7 @@ Outcome<Snapshot> DumpSource::next(bool last) {
     return snapshot;
   }
   if (!taken_ && !process_) {
-    know_process(snapshot->process.id);
+    open(snapshot->process.id);
     // Of a started program that has ended meanwhile, the system may not know the name any more.
     process_text_ = describe_process(snapshot->process.id, std::string(file_name(snapshot->process.path)));
   }

@@ -34,7 +34,7 @@ class DumpSource {
   void leave();
 
  private:
-  void know_process(std::uint32_t id);
+  void open(std::uint32_t id);
   std::optional<std::uint32_t> exit_code() const;
   std::optional<Failure> end_of_process(std::uint32_t patience_ms) const;
   Outcome<Snapshot> inside(const Visit& how, bool last);
@@ -47,7 +47,7 @@ class DumpSource {
   std::string process_text_;
   bool taken_ = false;
   std::optional<TargetSession> session_;  // no value if not attached
-  std::string capture_reason_;                // Snapshot::capture_reason
+  std::string capture_reason_;            // Snapshot::capture_reason
 };
 
 }  // namespace mixwalk

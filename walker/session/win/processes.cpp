@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "unmanaged/ascii_lower.h"
+#include "unmanaged/image/debug_directory.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/process_machine.h"
@@ -88,7 +89,7 @@ std::string describe_process(HANDLE process) {
   std::wstring path(kMaxPath, L'\0');
   DWORD length = kMaxPath;
   path.resize(QueryFullProcessImageNameW(process, 0, path.data(), &length) ? length : 0);
-  return describe_process(GetProcessId(process), to_utf8(path.substr(path.find_last_of(L'\\') + 1)));
+  return describe_process(GetProcessId(process), std::string(file_name(to_utf8(path))));
 }
 
 bool has_diagnostics_port(std::uint32_t process_id) {
