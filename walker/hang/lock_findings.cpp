@@ -37,7 +37,11 @@ Progress holder_progress(const ProcessFindings& process, const LockChain& chain)
   const ThreadHistory& holder = process.history(chain.holder);
   const WaitState state = holder.last().wait.state;
   const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !process.sleeps(holder);
-  if (ends_in_pause(process, chain) && holder.verdict == Verdict::returned && in_wait) return Progress::no;
+  if (ends_in_pause(process, chain)) {
+    if (holder.verdict == Verdict::returned && in_wait) return Progress::no;
+    // A thread that runs stops soon for the pause. If it got no processor time between two dumps, it seems to stand.
+    if (state == WaitState::runs) return Progress::unclear;
+  }
   return process.progress(process.by_place[chain.holder]);
 }
 

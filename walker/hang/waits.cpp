@@ -426,6 +426,10 @@ Wait wait_below_call(const FrameNames& names, const std::vector<StackFrame>& fra
   if (found.native_of_runtime && !names.library(caller)) return rule_wait("runtime-wait", found, 0);
   if (names.library(caller)) {
     Wait wait = rule_wait("library-wait", found, found.first_managed);
+    // Folklore: the runtime may hold a thread that returns to managed code, until a collection ends. Only some builds
+    // show this by the names of their functions. Real case: the finalizer thread of a program that collects all the
+    // time "hung in a finalizer". Remedy: such a wait proves nothing by itself. Tests: WaitsTest, healthy_test.
+    if (found.native_of_runtime) wait.state = WaitState::unknown;
     wait.words = "waits in " + short_label(names.snapshot(), caller);
     return wait;
   }

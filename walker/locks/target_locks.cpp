@@ -6,6 +6,7 @@
 
 #include "unmanaged/ascii_lower.h"
 #include "walker/locks/threading_locks.h"
+#include "walker/model/runtime_images.h"
 #include "walker/target/process_block.h"
 
 namespace mixwalk {
@@ -15,10 +16,21 @@ bool has_managed_frame(const Thread& thread) {
   return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
 }
 
-bool is_in_system_call(const Snapshot& snapshot, const Frame& leaf) {
+// Whether code of the program, and not the runtime itself, has made the system call that the thread is in. Folklore: a
+// thread that returns to managed code waits in the runtime for the end of a collection. The stacks and the runtime's
+// threads are read at different moments, so such a thread may count as being in managed code. Real case: in a healthy
+// program that collects all the time, the collection "waited for" a thread that waited for its end. Remedy: no thread
+// that the runtime itself holds keeps the runtime waiting. Tests: TargetLocksTest, healthy_test.
+bool called_the_system(const Snapshot& snapshot, const std::vector<bool>& runtime, const Stack& stack) {
+  const auto module_of = [](const Frame& frame) { return static_cast<std::size_t>(frame.module); };
+  const Frame& leaf = stack.frames.front();
   if (leaf.kind != FrameKind::native || leaf.module == Frame::kNone) return false;
-  const std::string image = ascii_lower(module_name(snapshot.modules[static_cast<std::size_t>(leaf.module)]));
-  return image == "ntdll.dll" || image == "win32u.dll";
+  const std::string image = ascii_lower(module_name(snapshot.modules[module_of(leaf)]));
+  if (image != "ntdll.dll" && image != "win32u.dll") return false;
+  const auto end = std::ranges::find_if(stack.frames, [](const Frame& at) { return at.kind != FrameKind::native; });
+  return std::none_of(stack.frames.begin(), end, [&](const Frame& frame) {
+    return frame.module != Frame::kNone && runtime[module_of(frame)];
+  });
 }
 
 std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& target) {
@@ -26,6 +38,7 @@ std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& targe
   for (const Thread& thread : snapshot.threads) {
     if (!thread.stack.frames.empty()) captured.try_emplace(thread.os_id, &thread);
   }
+  const std::vector<bool> runtime = runtime_images(snapshot);
   std::vector<ThreadStack> stacks;
   for (const TargetThread& thread : target.threads()) {
     const StackLimits limits = stack_limits(target.memory(), thread.teb);
@@ -34,7 +47,7 @@ std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& targe
       const std::uint64_t top = found->second->stack.frames.front().stack_pointer;
       if (limits.contains(top)) stack.top = top;
       stack.managed = has_managed_frame(*found->second);
-      stack.in_system_call = is_in_system_call(snapshot, found->second->stack.frames.front());
+      stack.in_system_call = called_the_system(snapshot, runtime, found->second->stack);
     }
     stacks.push_back(stack);
   }

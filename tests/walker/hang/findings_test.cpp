@@ -322,11 +322,12 @@ std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
 // Thread 1 has begun a collection and runs while it waits; thread 2 is in native code without the runtime's knowledge.
 // The runtime suspends thread 2 again and again, which costs that thread processor time.
 std::vector<Snapshot> pause_dumps(std::uint32_t first_owner, const std::string& leaf = kWait,
-                                  const std::string& caller = "kernelbase!WaitForSingleObject") {
+                                  const std::string& caller = "kernelbase!WaitForSingleObject",
+                                  std::uint64_t cpu = 100) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread({i == 0 ? "ntdll!NtSuspendThread" : kWait, "coreclr!", "M System.GC.Collect()", "M Orders.Clean()"}))
         .cpu(i * 300);
-    builder.thread(2, managed_thread({leaf, caller, "M Orders.Ask()"})).cpu(i * 100);
+    builder.thread(2, managed_thread({leaf, caller, "M Orders.Ask()"})).cpu(i * cpu);
     builder.thread(3, managed_thread({kWait, "kernelbase!WaitForSingleObject", "M Orders.Print()"})).cpu(1);
     builder.lock({.kind = LockKind::pause, .owner = i == 0 ? first_owner : 2, .held = true, .waiters = {{1}}});
   });
@@ -347,6 +348,8 @@ TEST(FindingsTest, ACollectionThatWaitsForAThreadAtWorkIsNoHang) {
   EXPECT_NE(severity(find(pause_dumps(3))), Severity::stuck);
   EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtAllocateVirtualMemory", "kernelbase!VirtualAlloc"))), Severity::stuck);
   EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtDelayExecution", "kernelbase!SleepEx"))), Severity::stuck);
+  // It got no processor time, so it stops late.
+  EXPECT_NE(severity(find(pause_dumps(2, "ntdll!RtlFreeHeap", "kernelbase!GlobalFree", 0))), Severity::stuck);
 }
 
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {

@@ -271,6 +271,13 @@ TEST(WaitsTest, EachRuleFiresWhereItShould) {
   for (const RuleCase& of : cases()) EXPECT_EQ(wait(of.with, of.name).rule, of.rule);
 }
 
+// The runtime may hold the thread until a collection ends.
+TEST(WaitsTest, AWaitOfTheRuntimeItselfBelowDotNetProvesNothing) {
+  EXPECT_EQ(wait(in_runtime({"System.Data.Foo.Bar()"})).state, WaitState::unknown);
+  EXPECT_EQ(wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "M System.Data.Foo.Bar()", kProgram})).state,
+            WaitState::signal);
+}
+
 // A thread that spins also runs, and gives up the rest of its time.
 TEST(WaitsTest, AThreadThatSpinsWaitsAlsoWhereItRuns) {
   const std::vector<std::string> spins = {"M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
