@@ -1,35 +1,34 @@
 #include "symbols/demangle/demangle.h"
 
-#include <cxxabi.h>
-
 #include <cstdlib>
 #include <memory>
 
-#include "symbols/demangle/itanium_length.h"
+#include "symbols/demangle/itanium.h"
+#include "symbols/demangle/limited_output.h"
+//
+#include "llvm/Demangle/Demangle.h"
 
 namespace mixwalk {
 namespace {
 
-// In characters. The estimate is some ten times too high for ordinary names; demangling a name of this length takes a
-// tenth of a second.
-constexpr std::size_t kMaxEstimate = 16 * kMaxDemangled;
-
-// The result is empty if the text is not such a name.
-std::string demangle_itanium(const std::string& name) {
-  if (itanium_length(name) > kMaxEstimate) return {};
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? std::string(text.get()).substr(0, kMaxDemangled) : std::string();
+std::string demangle_rust(std::string_view name) {
+  const std::unique_ptr<char, void (*)(void*)> text(llvm::rustDemangle(name), std::free);
+  return text == nullptr ? std::string() : std::string(text.get());
 }
 
 }  // namespace
 
 std::string demangle(std::string_view name) {
-  std::string text;
   if (name.size() > kMaxDemangled) return std::string(name);
-  if (name.starts_with("_Z")) text = demangle_itanium(std::string(name));
-  if (name.starts_with('?')) text = demangle_msvc(name);
+  DemangleWork::begin();
+  std::string text;
+  try {
+    if (name.starts_with("_Z")) text = demangle_itanium(name);
+    if (name.starts_with("_R")) text = demangle_rust(name);
+    if (name.starts_with('?')) text = demangle_msvc(name);
+  } catch (const TooMuchWork&) {
+    // The name stays as it is.
+  }
   return text.empty() ? std::string(name) : text;
 }
 

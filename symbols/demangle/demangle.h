@@ -11,14 +11,14 @@ namespace mixwalk {
 
 inline constexpr std::size_t kMaxDemangled = 1024 * 1024;  // characters
 
-// Returns the whole name, for MSVC without the return type: "std::vector<int, std::allocator<int> >::push_back(int
-// const&)" for _ZNSt6vectorIiSaIiEE9push_backERKi. Itanium names are demangled by the C++ runtime's own function, MSVC
-// names (they begin with '?') by demangle_msvc().
+// Returns the whole name, for MSVC without the return type: "std::vector<int, std::allocator<int>>::push_back(int
+// const&)" for _ZNSt6vectorIiSaIiEE9push_backERKi. LLVM's demanglers read the names of the Itanium C++ ABI ("_Z"), of
+// Rust ("_R") and of MSVC ("?").
 std::string demangle(std::string_view name);
 
 // Demangles MSVC's names of functions, as UnDecorateSymbolName writes them with UNDNAME_NAME_ONLY and the parameters:
-// "Foo<int>::bar(int, char const *)". The result is empty if the text is not such a name, or has a form that is not
-// supported here.
+// "Foo<int>::bar(int, char const *)". The result is empty if the text is not such a name, or has a form that LLVM does
+// not know. Throws TooMuchWork (limited_output.h).
 std::string demangle_msvc(std::string_view name);
 
 // Makes a demangled name easier to read: default arguments of the standard library's templates are left out

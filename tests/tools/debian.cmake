@@ -4,6 +4,7 @@ set(MIXWALK_HEADERS /usr/include)
 set(MIXWALK_GOOGLETEST /usr/src/googletest)
 set(MIXWALK_CAPSTONE ${CMAKE_SOURCE_DIR}/build/sources/capstone)
 set(MIXWALK_LIBDWARF ${CMAKE_SOURCE_DIR}/build/sources/dwarfutils)
+set(MIXWALK_LLVM ${CMAKE_SOURCE_DIR}/build/sources/llvm-toolchain-19/llvm)
 set(MIXWALK_NODE_MODULES ${CMAKE_SOURCE_DIR}/build/npm/node_modules)
 
 # The toolchain file directs the search to the cross compiler's own libraries.

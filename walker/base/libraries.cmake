@@ -2,6 +2,7 @@
 # which tests/tools/vendor makes and checks (docs/developing.md). Either way these are set:
 #   MIXWALK_HEADERS       the folder of CLI, boost, fmt, spdlog, nlohmann and protozero
 #   MIXWALK_GOOGLETEST, MIXWALK_CAPSTONE, MIXWALK_LIBDWARF    sources with a CMakeLists.txt
+#   MIXWALK_LLVM          LLVM's demanglers: lib/Demangle and include/llvm/Demangle
 #   MIXWALK_NODE_MODULES  the scripts of the HTML report
 # and there is the target mixwalk_zlib: an archive, since mixwalk.exe needs no DLL beside it.
 set(MIXWALK_VENDORED "" CACHE PATH "A folder of libraries that tests/tools/vendor has made or checked")
@@ -22,6 +23,7 @@ if(MIXWALK_VENDORED)
   set(MIXWALK_GOOGLETEST ${MIXWALK_VENDORED}/googletest)
   set(MIXWALK_CAPSTONE ${MIXWALK_VENDORED}/capstone)
   set(MIXWALK_LIBDWARF ${MIXWALK_VENDORED}/dwarfutils)
+  set(MIXWALK_LLVM ${MIXWALK_VENDORED}/llvm-toolchain-19/llvm)
   set(MIXWALK_NODE_MODULES ${MIXWALK_VENDORED}/node_modules)
   file(GLOB zlib_sources ${MIXWALK_VENDORED}/zlib/*.c)
   add_library(mixwalk_zlib STATIC ${zlib_sources})

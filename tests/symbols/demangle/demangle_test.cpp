@@ -4,7 +4,6 @@
 
 #include <chrono>
 
-#include "symbols/demangle/itanium_length.h"
 
 namespace mixwalk {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 TEST(DemangleTest, ItaniumNames) {
   EXPECT_EQ(demangle("_ZN3FooC2Ev"), "Foo::Foo()");
   EXPECT_EQ(demangle("_ZNSt6vectorIiSaIiEE9push_backERKi"),
-            "std::vector<int, std::allocator<int> >::push_back(int const&)");
+            "std::vector<int, std::allocator<int>>::push_back(int const&)");
   EXPECT_EQ(demangle("_ZN6sample12_GLOBAL__N_16blocksEi"), "sample::(anonymous namespace)::blocks(int)");
 }
 
@@ -51,7 +50,7 @@ TEST(DemangleTest, MsvcNames) {
       {"??$t@$0A@$0?0$00@@YAXXZ", "t<0, -1, 1>()"},
       {"?v@@YAXHZZ", "v(int, ...)"},
       {"?noex@n@@YAXP6AXX_E@Z", "n::noex(void (__cdecl *)() noexcept)"},
-      {"?call@@YAXV?$function@$$A6AXXZ@std@@@Z", "call(std::function<void ()>)"},
+      {"?call@@YAXV?$function@$$A6AXXZ@std@@@Z", "call(std::function<void __cdecl()>)"},
       {"?counter@?1??f@@YAHXZ@4HA", "`f()'::`2'::counter"},
       {"??_7Foo@@6B@", "Foo::`vftable'"},
       {"??__Efoo@@YAXXZ", "`dynamic initializer for 'foo''()"},
@@ -60,6 +59,22 @@ TEST(DemangleTest, MsvcNames) {
       {"??__Mn@@YA?A?<auto>@@AEBTU@0@0@Z", "n::operator<=>(n::U const &, n::U const &)"},
   };
   for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);
+}
+
+TEST(DemangleTest, MsvcNamesOfAnonymousNamespacesByBackReference) {
+  EXPECT_EQ(demangle("?foo@?A0xa6a4f20e@@YAXUX@1@0@Z"),
+            "`anonymous namespace'::foo(`anonymous namespace'::X, `anonymous namespace'::X)");
+}
+
+TEST(DemangleTest, RustNames) {
+  EXPECT_EQ(demangle("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
+  EXPECT_EQ(demangle("_RNvMCs4fqI2P2rA04_7mycrateNtB2_5Queue4push"), "<mycrate::Queue>::push");
+  EXPECT_EQ(demangle("_RNCNvCs4fqI2P2rA04_7mycrate4main0B3_"), "mycrate::main::{closure#0}");
+}
+
+TEST(DemangleTest, NamesOfNewerCompilers) {
+  EXPECT_EQ(demangle("_Z1fDF16b"), "_Z1fDF16b");  // std::bfloat16_t, which LLVM does not know yet
+  EXPECT_EQ(demangle("_Z1fDB7_"), "f(_BitInt(7))");
 }
 
 TEST(DemangleTest, EveryCutOffMsvcNameIsSurvived) {
@@ -84,10 +99,7 @@ TEST(DemangleTest, NameThatWouldFillTheMemoryIsRefused) {
     };
     itanium += "S_I" + seq(i) + seq(i) + 'E';
   }
-  EXPECT_GT(itanium_length(itanium), kMaxDemangled);
   EXPECT_TRUE(demangle(itanium) == itanium);
-  EXPECT_LT(itanium.size(), 1024u);  // the runtime itself refuses longer names
-
   std::string msvc = "V?$A@H@@";
   for (int i = 0; i < 20; ++i) msvc = "V?$A@" + msvc + "V1@@@";
   msvc = "?f@@YAX" + msvc + "@Z";
