@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/builders/function_table_list.h"
 #include "tests/builders/image_builder.h"
 
 namespace mixwalk::test {
@@ -66,8 +67,8 @@ void put_parts(DumpBuilder& dump, std::uint64_t base, const std::vector<std::byt
   }
 }
 
-DumpBuilder two_frames(bool whole) {
-  const auto app = loaded(app_image()), ntdll = loaded(ntdll_image());
+DumpBuilder two_frames(bool whole, const std::vector<std::byte>& ntdll = loaded(ntdll_image())) {
+  const auto app = loaded(app_image());
   DumpBuilder dump;
   dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe",
               DumpBuilder::rsds(7, 1, "C:\\build\\app.pdb"));
@@ -85,7 +86,30 @@ DumpBuilder two_frames(bool whole) {
   return dump;
 }
 
+// Adds a thread in code outside the images. Its frame has 40 bytes, and a word that looks like a return address.
+void add_registered_code(DumpBuilder& dump, std::uint32_t info) {
+  std::vector<std::byte> code(0x100, std::byte{0x90});
+  // UNWIND_INFO: version 1; prologue of 4 bytes; one code, at 4: UWOP_ALLOC_SMALL of 40 bytes.
+  constexpr std::uint8_t kInfo[] = {0x01, 4, 1, 0, 4, 0x42, 0, 0};
+  std::memcpy(code.data() + (kRegisteredInfo - kRegisteredCode), kInfo, sizeof kInfo);
+  constexpr std::uint32_t kBegin = 0x40, kEnd = 0x80;
+  dump.memory(kRegisteredCode, code)
+      .memory(kRegisteredEntries, FunctionTableList::entries({kBegin, kEnd, info}))
+      .memory(0x30'0000, stack_with({0, kInNtdll, 0, 0, 0, kInApp, kInNtdll, 0}))
+      .thread({.id = 2, .stack = 0x30'0000, .stack_bytes = 64,
+               .registers = DumpBuilder::at(kRegisteredCode + 0x60, 0x30'0000)});
+}
+
 }  // namespace
+
+DumpBuilder registered_code(std::uint32_t kind, std::uint32_t info, bool whole) {
+  FunctionTableList list;
+  list.add({kRegisteredEntries, kRegisteredCode, kRegisteredCode + 0xFF, kRegisteredCode, kind, 1});
+  DumpBuilder dump = two_frames(whole, list.ntdll());
+  dump.memory(FunctionTableList::kNodes, list.nodes());
+  add_registered_code(dump, info);
+  return dump;
+}
 
 DumpBuilder two_frames() { return two_frames(true); }
 
@@ -112,6 +136,8 @@ std::map<std::string, std::vector<std::byte>> dump_samples() {
           {"all_streams", all.build()},
           {"outside", outside.build()},
           {"padded", padded.build()},
+          {"registered",
+           registered_code(FunctionTableList::kGrowable, kRegisteredInfo - kRegisteredCode, false).build()},
           {"small", small.build()}};
 }
 

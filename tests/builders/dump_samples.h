@@ -28,6 +28,13 @@ std::uint64_t stack_of(std::size_t words);  // the start of a stack with this ma
 // A dump with both images in memory, and one thread at kInApp, whose caller is at kInNtdll.
 DumpBuilder two_frames();
 
+// A dump with a second thread, in code for which the program has registered a function table of this kind
+// (FunctionTableList). Its caller is at kInApp. `info`: the RVA of its unwind data. `whole`: with the whole images.
+inline constexpr std::uint64_t kRegisteredCode = 0x7000'0000, kRegisteredInfo = kRegisteredCode + 0xC0;
+inline constexpr std::uint64_t kRegisteredEntries = 0x7100'0000;
+DumpBuilder registered_code(std::uint32_t kind, std::uint32_t info = kRegisteredInfo - kRegisteredCode,
+                            bool whole = true);
+
 // Dumps for tests and for the corpora of fuzz targets, by name.
 std::map<std::string, std::vector<std::byte>> dump_samples();
 

@@ -34,6 +34,7 @@ constexpr Situation kSituations[] = {
     {"null_call", true, "lost_stand"},
     {"jump_to_itself", true, "lost_stand"},
     {"chained_to_itself", false, ""},
+    {"registered", true, "lost_stand"},  // code with unwind data that the program has registered with the system
     {"apc", true, "lost_stand"},     // inside an asynchronous procedure call
     {"window", true, "lost_stand"},  // in a window procedure that the system called
 };

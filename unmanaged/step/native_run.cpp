@@ -15,6 +15,7 @@ OpenReason open_reason(StepFault fault) noexcept {
     case StepFault::too_slow: return OpenReason::too_slow;
     case StepFault::return_replaced: return OpenReason::return_replaced;
     case StepFault::unwind_version_3: return OpenReason::unwind_version_3;
+    case StepFault::unwind_callback: return OpenReason::unwind_callback;
   }
   return OpenReason::bad_unwind;
 }

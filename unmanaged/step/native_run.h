@@ -51,9 +51,10 @@ enum class OpenReason : std::uint8_t {
   off_stack,       // the thread's Rsp is not on its own stack, so no stack was copied (set by the merge)
   return_replaced,   // the runtime has exchanged the return address
   unwind_version_3,  // unwind information of version 3 (APX)
+  unwind_callback,   // only a function of the process has the unwind data
 };
 // Files store the numbers, so a new one is added at the end.
-inline constexpr OpenReason kLastOpenReason = OpenReason::unwind_version_3;
+inline constexpr OpenReason kLastOpenReason = OpenReason::unwind_callback;
 inline constexpr std::size_t kOpenReasons = static_cast<std::size_t>(kLastOpenReason) + 1;
 
 struct RunResult {

@@ -49,6 +49,20 @@ class EntryHints {
   std::array<std::uint32_t, std::size_t{1} << kBits> places_{};
 };
 
+// A table of RUNTIME_FUNCTIONs: the address of the first one, and how many there are.
+struct EntryTable {
+  std::uint64_t address = 0;
+  std::uint32_t count = 0;
+
+  std::uint64_t address_of(std::uint32_t place) const noexcept {
+    return address + std::uint64_t{place} * sizeof(FunctionEntry);
+  }
+};
+
+// Returns the entry of a table that covers an RVA, by binary search, and follows no reference. Frozen-safe. A table that
+// is not sorted gives a wrong entry or none, never an endless search.
+EntrySearch search_table(const MemoryReader& memory, const EntryTable& table, std::uint32_t rva) noexcept;
+
 // Returns the entry that covers an RVA, by binary search. Frozen-safe. If an entry refers to another one, the reference
 // is followed once. A table that is not sorted gives a wrong entry or none, never an endless search.
 EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std::uint32_t rva,

@@ -36,6 +36,7 @@ enum class StepFault : std::uint8_t {
   too_slow,            // the walk has used all of its time
   return_replaced,     // the runtime has exchanged the return address, so that the thread stops when it returns
   unwind_version_3,    // unwind information of version 3 (APX), which is not decoded
+  unwind_callback,     // only a function of the process has the unwind data
 };
 
 struct StepResult {

@@ -28,18 +28,21 @@ constexpr std::size_t kStackBytes = 12 << 20;
 constexpr char kImageUnloaded[] = "code on its stack went away while it was looked at";
 constexpr char kNothingLeft[] = "the stacks of other threads took all the time or room that there is";
 
-Dispatchers dispatchers_of(const Target& target) {
-  for (const Module& module : target.modules()) {
-    if (ascii_lower(module_name(module)) != "ntdll.dll") continue;
-    const auto address_of = [&](std::string_view name) -> std::uint64_t {
-      const auto rva = export_rva(target.memory(), module.base, name);
-      return rva && *rva < module.size ? module.base + *rva : 0;
-    };
-    return {.exception = address_of("KiUserExceptionDispatcher"),
-            .apc = address_of("KiUserApcDispatcher"),
-            .callback = address_of("KiUserCallbackDispatcher")};
-  }
-  return {};
+// Returns a module of size 0 if the target has no ntdll.dll.
+Module ntdll_of(const Target& target) {
+  const auto ntdll = std::ranges::find_if(
+      target.modules(), [](const Module& module) { return ascii_lower(module_name(module)) == "ntdll.dll"; });
+  return ntdll != target.modules().end() ? *ntdll : Module{};
+}
+
+Dispatchers dispatchers_of(const Module& ntdll, const MemoryReader& memory) {
+  const auto address_of = [&](std::string_view name) -> std::uint64_t {
+    const auto rva = ntdll.size != 0 ? export_rva(memory, ntdll.base, name) : std::nullopt;
+    return rva && *rva < ntdll.size ? ntdll.base + *rva : 0;
+  };
+  return {.exception = address_of("KiUserExceptionDispatcher"),
+          .apc = address_of("KiUserApcDispatcher"),
+          .callback = address_of("KiUserCallbackDispatcher")};
 }
 
 // Asking anew takes no more than this part of the time: 1 / kAskingShare.
@@ -59,8 +62,10 @@ class Walk {
         table_(target_modules(target)),
         view_(table_.view()),
         unlisted_(target.memory()),
+        ntdll_(ntdll_of(target)),
+        tables_(target.memory(), ntdll_.base, ntdll_.size),
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
-              dispatchers_of(target), &unlisted_} {}
+              dispatchers_of(ntdll_, target.memory()), &unlisted_, &tables_} {}
 
   // `so_far`: the snapshot with the threads that were walked before.
   Thread walk(const TargetThread& of, Snapshot& so_far) {
@@ -73,7 +78,7 @@ class Walk {
     thread.copy_cut = sample.stack.cut();
     if (!thread.skipped.empty()) return thread;
     thread.stack = walk(sample);
-    if (!thread.stack.whole() && has_new_code(thread.stack)) ask_anew(thread.stack, sample, so_far);
+    if (has_new_code(thread.stack)) ask_anew(thread.stack, sample, so_far);
     if (!images_still_loaded(thread.stack)) {
       thread.stack = {};
       thread.skipped = kImageUnloaded;
@@ -100,6 +105,7 @@ class Walk {
                                  .modules = view_,
                                  .scratch = frames_,
                                  .guess = &guess});
+    used_tables_ = step.used_tables();
     note_callees(stack, sample.stack);
     if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
     return stack;
@@ -115,22 +121,27 @@ class Walk {
     const auto begun = std::chrono::steady_clock::now();
     if (!knowledge_.ask_anew || begun < ask_next_ || !knowledge_.ask_anew(so_far)) return;
     unlisted_.forget();
-    if (Stack again = walk(sample); again.whole()) {
-      stack = std::move(again);
-    } else {
-      if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
-      for (const Frame& frame : stack.frames) {
-        if (is_outside_images(frame)) unknown_code_.insert(frame.address);
-      }
+    tables_.forget();
+    if (Stack again = walk(sample); again.whole()) stack = std::move(again);
+    if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
+    for (const Frame& frame : stack.frames) {
+      if (may_be_new_code(stack, frame)) unknown_code_.insert(frame.address);
     }
     const auto now = std::chrono::steady_clock::now();
     ask_next_ = now + std::max<std::chrono::steady_clock::duration>(between_asking_anew_, kAskingShare * (now - begun));
   }
 
-  // Whether the stack has code outside the images for which the tables were not read anew before.
+  // Whether a frame of the stack that was walked last is in code outside the images that the tables, read anew, may
+  // describe. If the stack is whole, this can be a new method for which the runtime has registered unwind data with the
+  // system: so far it is taken for native code.
+  bool may_be_new_code(const Stack& stack, const Frame& frame) const {
+    if (!is_outside_images(frame)) return false;
+    return !stack.whole() || (used_tables_ && frame.kind == FrameKind::native);
+  }
+  // Whether the stack has such code for which the tables were not read anew before.
   bool has_new_code(const Stack& stack) const {
     return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
-      return is_outside_images(frame) && !unknown_code_.contains(frame.address);
+      return may_be_new_code(stack, frame) && !unknown_code_.contains(frame.address);
     });
   }
 
@@ -154,7 +165,10 @@ class Walk {
   ModuleTable table_;
   ModuleView view_;
   HiddenImages unlisted_;
+  Module ntdll_;
+  FunctionTables tables_;
   OutsideCode code_;
+  bool used_tables_ = false;  // TargetStep::used_tables() of the last walk
   // The memory is not zeroed, because most stacks need only a few of its pages.
   std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   std::vector<RunFrame> frames_ = std::vector<RunFrame>(kMaxFrames);

@@ -42,7 +42,8 @@ struct OutsideLimits {
 // could not be captured, or that came after the limits were used up, is skipped, with the reason. Not frozen-safe.
 //
 // If the target has a runtime whose jitted code is unknown, a walk that reaches such code ends there with a gap
-// (no_unwind). Frames of ReadyToRun images that `managed` does not know are stubs of their image.
+// (no_unwind), unless the program has registered a function table for it (FunctionTables). Frames of ReadyToRun images
+// that `managed` does not know are stubs of their image.
 Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits = {});
 
 // Gives a snapshot that was not made by walk_outside() the times of its threads, and the moment at which the target

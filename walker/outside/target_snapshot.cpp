@@ -25,7 +25,9 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
                          const std::function<bool(const TargetThread&)>& wanted, bool locks) {
   NoManagedCode nothing;
   if (clr == nullptr) {
-    Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted});
+    // The program may have registered another function table since its list was read.
+    const auto ask_anew = [&](Snapshot&) { return target.drop_memory(); };
+    Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted, .ask_anew = ask_anew});
     snapshot.unasked = snapshot.locks_missing = obstacle;
     return snapshot;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "unmanaged/step/caller_check.h"
+#include "unmanaged/step/entry_step.h"
 #include "unmanaged/step/interrupted_context.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
@@ -75,10 +76,30 @@ StepResult TargetStep::step_outside(Cursor& frame, LeafRule leaf) noexcept {
       return TableUnwindStep(only, memory_, stack_, outside_).step(frame, leaf);
     }
   }
+  if (stepped.fault != StepFault::no_unwind) return stepped;
+  FunctionTables::Found found;
+  if (code_.tables != nullptr) found = code_.tables->find(lookup);
+  if (found.entry) stepped = step_by_table(found, frame);
+  // Unwind data that cannot be read or contradicts itself counts as none, because the table may be stale.
+  const bool unsound = stepped.fault == StepFault::unreadable_unwind || stepped.fault == StepFault::bad_unwind;
+  if (unsound) stepped = {StepFault::no_unwind};
   if (stepped.fault != StepFault::no_unwind || !code_.foreign) return stepped;
   const std::uint64_t ip = frame.registers.rip;
   if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, {ip - std::min(ip, kMaxOutsideLeafBytes), ip});
   stepped.no_unwind_data = true;
+  if (stepped.fault != StepFault::none && found.by_callback) stepped.fault = StepFault::unwind_callback;
+  return stepped;
+}
+
+StepResult TargetStep::step_by_table(const FunctionTables::Found& found, Cursor& frame) noexcept {
+  StepResult stepped = step_by_entry({memory_, stack_, found.base}, nullptr, *found.entry, frame);
+  if (stepped.fault != StepFault::none) return stepped;
+  used_tables_ = true;
+  stepped.trust = Trust::dynamic;
+  // The same as in RtlUnwindStep.
+  const LeafCode function{found.base + found.entry->begin, found.base + found.entry->end};
+  stepped.calls_other_code = frame.kind == AddressKind::return_address && frame.registers.rip != 0 &&
+                             leaf_.calls_other_code(frame.registers.rip, function);
   return stepped;
 }
 

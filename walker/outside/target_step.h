@@ -4,6 +4,7 @@
 #include "unmanaged/step/leaf_step.h"
 #include "unmanaged/step/table_unwind_step.h"
 #include "walker/clr/jitted_step.h"
+#include "walker/target/function_tables.h"
 #include "walker/target/hidden_images.h"
 
 namespace mixwalk {
@@ -17,6 +18,8 @@ struct OutsideCode {
   Dispatchers dispatchers{};
   // Finds images that the target's list lacks. Null: code in them is like any other code outside the images.
   HiddenImages* unlisted = nullptr;
+  // The function tables that the program has registered. Null: none is known.
+  FunctionTables* tables = nullptr;
 };
 
 // One step in a target that is read from outside. In images it uses their .pdata (TableUnwindStep), in other code
@@ -37,9 +40,12 @@ class TargetStep final : public UnwindStep {
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
 
   LeafStep& leaf() noexcept { return leaf_; }
+  // Whether a step was made by a function table that the program has registered.
+  bool used_tables() const noexcept { return used_tables_; }
 
  private:
   StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
+  StepResult step_by_table(const FunctionTables::Found& found, Cursor& frame) noexcept;
   // The beginning of the frame's function, by its image's unwind data; 0 if unknown.
   std::uint64_t function_begin(const Cursor& frame, const ModuleSpan& module) noexcept;
   bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
@@ -51,6 +57,7 @@ class TargetStep final : public UnwindStep {
   OutsideCode code_;
   TableUnwindStep table_;
   LeafStep leaf_;
+  bool used_tables_ = false;
 };
 
 }  // namespace mixwalk

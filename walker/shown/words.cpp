@@ -45,7 +45,8 @@ constexpr EnumTexts<kLastOpenReason> kReasonSentences{
     "the walk took too long",
     "the thread does not stand on its own stack",
     "return address replaced by the runtime (GC)",
-    "unwind information of version 3 (APX)"};
+    "unwind information of version 3 (APX)",
+    "only a function of the process has the unwind data of this code"};
 
 constexpr EnumTexts<CallCheck::elsewhere> kCallSentences{"", "", "", "after no call",
                                                          "after a call of another function"};

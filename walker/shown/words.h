@@ -34,7 +34,8 @@ template <>
 inline constexpr EnumTexts<kLastOpenReason> kEnumNames<OpenReason>{
     "none",         "unreadable-stack", "unreadable-unwind", "bad-unwind",      "no-unwind",       "stack-not-growing",
     "frame-limit",  "passed-bound",     "ended-at-root",     "wrong-function",  "stack-cut",       "no-call",
-    "ended-early",  "too-slow",         "off-stack",         "return-replaced", "unwind-version-3"};
+    "ended-early",  "too-slow",         "off-stack",         "return-replaced", "unwind-version-3",
+    "unwind-callback"};
 template <>
 inline constexpr EnumTexts<ProbeResult::failed> kEnumNames<ProbeResult>{"none", "passed", "failed"};
 template <>

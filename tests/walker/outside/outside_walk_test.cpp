@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "tests/builders/dump_samples.h"
+#include "tests/builders/function_table_list.h"
 #include "tests/builders/image_builder.h"
 #include "tests/walker/target/fake_files.h"
 #include "walker/shown/words.h"
@@ -216,6 +217,30 @@ TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {
   EXPECT_TRUE(stack.whole());
 }
 
+// The runtime has registered the unwind data of a method that the library does not know yet. The stack is whole, but
+// the method's frame would stay a native one.
+TEST_F(OutsideWalkTest, ANewMethodWithARegisteredTableIsAskedForAnew) {
+  int asked = 0;
+  ask_anew_ = [&](Snapshot&) {
+    ++asked;
+    managed_.from = kRegisteredCode, managed_.bytes = 0x100;
+    return true;
+  };
+  DumpBuilder dump = registered_code(FunctionTableList::kGrowable);
+  const Stack stack = walk(dump, {.between_asking_anew = {}}).threads.at(0).stack;
+  EXPECT_THAT(frames(stack), ElementsAre("managed 70000060", "native 140001020", "native 180001020"));
+  EXPECT_EQ(asked, 1);
+  // Code that stays unknown is not asked for twice.
+  asked = 0;
+  managed_.bytes = 0;
+  ask_anew_ = [&](Snapshot&) { return ++asked != 0; };
+  dump.thread({.id = 3, .stack = 0x30'0000, .stack_bytes = 64,
+               .registers = DumpBuilder::at(kRegisteredCode + 0x60, 0x30'0000)});
+  const Snapshot both = walk(dump, {.between_asking_anew = {}});
+  EXPECT_TRUE(both.threads.at(1).stack.whole());
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(OutsideWalkTest, CodeThatStaysUnknownIsNotAskedForTwice) {
   DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
   for (std::uint32_t id = 2; id < 5; ++id) {
@@ -245,6 +270,40 @@ TEST_F(OutsideWalkTest, CodeOutsideIsGuessedThroughWhereNoRuntimeIs) {
   EXPECT_EQ(stack.completeness(), Completeness::guessed);
   EXPECT_THAT(frames(walk(standing_at(kInApp, words, true)).threads[0].stack),
               ElementsAre("native 140001020", "native 70000042", "gap"));
+}
+
+// Another engine has registered the unwind data of its code with the system. A word above the frame looks like a return
+// address, and would be taken for one by a guess.
+TEST_F(OutsideWalkTest, CodeForWhichTheProgramHasRegisteredAFunctionTable) {
+  for (const std::uint32_t kind : {FunctionTableList::kSorted, FunctionTableList::kUnsorted,
+                                   FunctionTableList::kGrowable}) {
+    const Stack stack = walk(registered_code(kind)).threads.at(0).stack;
+    EXPECT_THAT(frames(stack), ElementsAre("native 70000060", "native 140001020", "native 180001020"));
+    EXPECT_TRUE(stack.whole());
+    EXPECT_EQ(stack.frames[1].trust, Trust::dynamic);
+  }
+}
+
+TEST_F(OutsideWalkTest, CodeWhoseUnwindDataOnlyACallbackHasIsGuessedThrough) {
+  DumpBuilder dump = registered_code(FunctionTableList::kCallback);
+  EXPECT_EQ(walk(dump).threads.at(0).stack.completeness(), Completeness::guessed);
+  // Nothing on this stack can be a caller.
+  dump.memory(0x40'0000, stack_with({1, 2, 3, 4}))
+      .thread({.id = 3, .stack = 0x40'0000, .stack_bytes = 32,
+               .registers = DumpBuilder::at(kRegisteredCode + 0x60, 0x40'0000)});
+  const Stack open = walk(dump).threads.at(1).stack;
+  EXPECT_THAT(frames(open), ElementsAre("native 70000060", "gap"));
+  EXPECT_EQ(open.runs().at(0).why, OpenReason::unwind_callback);
+}
+
+// The table is stale: its unwind data lies where nothing is, or contradicts itself.
+TEST_F(OutsideWalkTest, ARegisteredTableWithoutReadableUnwindDataCountsAsNone) {
+  const auto with_info = [&](std::uint32_t at) {
+    return walk(registered_code(FunctionTableList::kSorted, at)).threads.at(0).stack.completeness();
+  };
+  EXPECT_EQ(with_info(0xC0), Completeness::whole);
+  EXPECT_EQ(with_info(0x10'0000), Completeness::guessed);
+  EXPECT_EQ(with_info(0x50), Completeness::guessed) << "version 0x90 & 7 of unwind data";
 }
 
 TEST_F(OutsideWalkTest, AnImageThatIsNeitherInTheDumpNorOnDiskEndsTheWalk) {
