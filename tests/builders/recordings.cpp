@@ -222,4 +222,86 @@ Recording parked_recording(const ParkedRecording& size) {
   return std::move(recording);
 }
 
+Recording overloads_recording() {
+  Recording recording;
+  recording.tool_version = "0.0.0";
+  recording.unix_time_ms = 1'795'239'973'761;
+  recording.event = SampleEvent::wall;
+  recording.period_ns = kPeriodNs;
+  recording.process = {4711, "C:\\orders\\orders.exe", ""};
+  recording.threads.push_back({.os_id = 7, .name = "main"});
+  const auto add = [&](FrameKind kind, std::string name, std::uint32_t parent) {
+    return add_frame(recording,
+                     {.kind = kind,
+                      .address = 0x6800'0000 + recording.frames.size() * 64,
+                      .name = std::move(name)},
+                     parent);
+  };
+  const std::uint32_t root = add(FrameKind::managed, "Burn.Main()", Recording::kNone);
+  std::vector<std::uint32_t> leaves;
+  for (const char* name :
+       {"Cache<S1>.Get(S1)", "Cache<S2>.Get(S2)", "Cache<System.__Canon>.Get(System.__Canon)",
+        "Cache<S1>.Find<S1>(S1)", "Cache<S1>.Find<S2>(S2)", "Burn.Put(Key)", "Burn.Put(Key[])",
+        "Burn.Put(S1[])", "Burn.Put(S1[,])", "Burn.Put(System.Func<Key>)",
+        "Burn.Put(System.Func<S1>)", "Burn.Put(System.Int32[])", "Burn.Put(System.String[])",
+        "Burn+<>c.<Main>b__0_0(Key)", "Burn+<>c.<Main>b__0_0(S1)"}) {
+    leaves.push_back(add(FrameKind::managed, name, root));
+  }
+  for (const char* name :
+       {"orders::Cache<int>::get(int)", "orders::Cache<char>::get(char)", "orders::put(int)",
+        "orders::put(std::vector<int>)", "<orders::Cart as Get>::get"}) {
+    leaves.push_back(add(FrameKind::native, name, root));
+  }
+  std::uint64_t time = 0;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    recording.samples.push_back(
+        {.time_ns = time, .value = kPeriodNs * (i + 1), .stack = leaves[i]});
+    time += kPeriodNs * (i + 1);
+  }
+  recording.duration_ns = time;
+  return recording;
+}
+
+Recording crowded_recording(SampleEvent event) {
+  Recording recording;
+  recording.tool_version = "0.0.0";
+  recording.unix_time_ms = 1'795'239'973'761;
+  recording.event = event;
+  recording.period_ns = is_periodic(event) ? 100'000 : 0;
+  recording.process = {4711, "C:\\orders\\orders.exe", ""};
+  recording.threads = {{.os_id = 7, .name = "main"}, {.os_id = 8, .name = "worker"}};
+  if (is_moment(event))
+    recording.details = {"System.OperationCanceledException", "System.IO.IOException"};
+  const auto add = [&](std::string name, std::uint32_t parent) {
+    return add_frame(recording,
+                     {.kind = FrameKind::managed, .address = 0x6800'0000, .name = std::move(name)},
+                     parent);
+  };
+  const std::uint32_t main = add("Orders.Main()", Recording::kNone);
+  const std::uint32_t visit = add("Orders.Visit()", main), again = add("Orders.Visit()", visit);
+  const std::uint32_t parse = add("Orders.Parse()", again), other = add("Orders.Aside()", main);
+  // Times of which a reader that multiplies by 1,000 in floating point gets some a nanosecond too
+  // low (1.001 → 1000).
+  const std::uint64_t times[] = {
+      0,      0,      0,         1,         2,         2,         300,      301,
+      999,    1000,   1001,      1001,      1001,      1002,      1009,     1115,
+      2001,   2003,   4019,      4019,      8'193,     16'387,    16'387,   32'771,
+      65'539, 65'540, 1'000'001, 1'000'001, 1'000'003, 9'007'199, 9'007'199};
+  const std::uint32_t stacks[] = {parse, again, other, visit, parse, main};
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < std::size(times); ++i) {
+    for (std::uint32_t thread = 0; thread < 2; ++thread) {
+      recording.samples.push_back(
+          {.time_ns = times[i],
+           .value = is_periodic(event) ? std::max<std::uint64_t>(times[i] - last, 1) : 1,
+           .thread = thread,
+           .stack = stacks[(i + thread) % std::size(stacks)],
+           .detail = is_moment(event) ? static_cast<std::uint32_t>(i % 2) : Recording::kNone});
+    }
+    last = times[i];
+  }
+  recording.duration_ns = last + 1000;
+  return recording;
+}
+
 }  // namespace mixwalk

@@ -27,6 +27,15 @@ struct LargeRecording {
 };
 Recording large_recording(const LargeRecording& size);
 
+// Methods that a format, or a program that opens it, may take for one another: overloads, and
+// instantiations of one generic type or method, also of code outside every image. Each is a leaf
+// under one root, with a sum of its own.
+Recording overloads_recording();
+
+// Moments and samples of one thread at equal times and less than a microsecond apart, on stacks
+// that begin alike and that have one method several times. `event`: wall or one of a moment.
+Recording crowded_recording(SampleEvent event);
+
 // Threads that never move, each with a stack of its own, sampled on a busy machine: the samples come at uneven times,
 // as far apart as such a machine makes them. In memory this takes 36 bytes per sample.
 struct ParkedRecording {

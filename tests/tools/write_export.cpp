@@ -76,6 +76,16 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"module-load", [] { return representative_recording(SampleEvent::module_load); }},
     {"dump", [] { return representative_recording(SampleEvent::dump); }},
     {"empty", [] { return Recording{}; }},
+    // What `record --on exception=…` writes if nothing of that type was thrown.
+    {"no-exception",
+     [] {
+       Recording recording = representative_recording(SampleEvent::exception);
+       recording.samples.clear();
+       return recording;
+     }},
+    {"overloads", [] { return overloads_recording(); }},
+    {"crowded", [] { return crowded_recording(SampleEvent::wall); }},
+    {"crowded-exceptions", [] { return crowded_recording(SampleEvent::exception); }},
     {"large", [] { return large_recording({}); }},
     {"parked", [] { return parked_recording({.threads = 3, .seconds = 60}); }},
     {"parked-hour", [] { return parked_recording({.hz = 100}); }},

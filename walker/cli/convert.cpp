@@ -1,8 +1,12 @@
 #include "walker/cli/commands.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
@@ -13,6 +17,7 @@
 #include "walker/cli/output/write_output.h"
 #include "walker/export/dump_format.h"
 #include "walker/export/text.h"
+#include "walker/model/recording_slice.h"
 #include "walker/shown/recording_filter.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
@@ -29,6 +34,30 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   return read;
 }
 
+// Leaves only the part that the command asks for.
+std::optional<Failure> cut(Recording& recording, const ConvertCommand& command) {
+  if (!command.from_ms && !command.to_ms) return std::nullopt;
+  if (recording.event == SampleEvent::dump) {
+    return Failure{ExitCode::input, quoted_path(command.input) +
+                                        " is a dump: --from and --to take a part of a recording"};
+  }
+  constexpr std::uint64_t kNsOfMs = 1'000'000;
+  const std::vector<Recording::Sample>& all = recording.samples;
+  const std::uint64_t last =
+      std::max(recording.duration_ns, all.empty() ? 0 : all.back().time_ns + 1);
+  const std::uint64_t from = command.from_ms.value_or(0) * kNsOfMs;
+  const std::uint64_t to = command.to_ms ? std::min(*command.to_ms * kNsOfMs, last) : last;
+  if (from >= last) {
+    return Failure{ExitCode::input,
+                   fmt::format("{} is {:.1f} s long: nothing of it is after --from",
+                               quoted_path(command.input), static_cast<double>(last) / 1e9)};
+  }
+  const auto begin = std::ranges::lower_bound(all, from, {}, &Recording::Sample::time_ns);
+  const auto end = std::ranges::lower_bound(begin, all.end(), to, {}, &Recording::Sample::time_ns);
+  recording = recording_slice(recording, std::vector<Recording::Sample>(begin, end), from, to);
+  return std::nullopt;
+}
+
 std::optional<Failure> write(const Recording& original, const ConvertCommand& command) {
   auto exporter = command.format->make();
   if (command.format->id == Format::text && command.filter.all) {
@@ -41,7 +70,7 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
   Output output(command.output == "-" ? std::nullopt : std::optional(command.output));
   if (auto failure = output.failure()) return failure;
-  return output.write([&](ByteSink& sink) { return exporter->write(whole ? original : shown, sink); });
+  return write_recording(output, *command.format, *exporter, whole ? original : shown);
 }
 
 // No other format has all data of a recording, so a mistake in the command line must not cost the recording.
@@ -75,6 +104,7 @@ ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& 
 ExitCode run(const ConvertCommand& command) {
   auto input = read(command);
   if (!input) return print_failure(input.failure());
+  if (const auto failure = cut(*input->recording, command)) return print_failure(*failure);
   const Recording& recording = *input->recording;
   if (command.format != nullptr) {
     if (const auto failure = write_file(recording, command)) return print_failure(*failure);

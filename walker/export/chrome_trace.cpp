@@ -21,7 +21,16 @@ constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
 constexpr std::size_t kPhaseAt = std::string_view(R"({"ph":")").size();
 
-std::string microseconds(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+// Perfetto multiplies a time by 1,000 in floating point and cuts off what is behind the point,
+// so 1.001 would become 1,000 ns, and a slice of one nanosecond would have no length. Such a time
+// gets a tenth of a nanosecond more.
+std::string microseconds(std::uint64_t ns) {
+  // Up to here, a double holds every whole number.
+  constexpr std::uint64_t kExact = 9'007'199'254'740'992;
+  const double read = static_cast<double>(ns) / 1000 * 1000;
+  const bool cut_off = ns < kExact && read < static_cast<double>(ns);
+  return fmt::format("{}.{:03}{}", ns / 1000, ns % 1000, cut_off ? "1" : "");
+}
 
 std::uint64_t added(std::uint64_t a, std::uint64_t b) { return a + std::min(b, kLast - a); }
 
@@ -47,6 +56,7 @@ class Writer {
       metadata("thread_name", track.thread_id, thread_label(recording_.threads[track.name_of]));
       slices(track);
     }
+    if (recording_.samples.empty()) no_samples();
     json_.end_array();
     json_.end_object();
     return json_.finish();
@@ -61,6 +71,12 @@ class Writer {
     std::vector<std::uint32_t> samples;
   };
 
+  Track new_track(std::uint32_t thread_id) const {
+    return {.thread_id = thread_id,
+            .event_begin = fmt::format(R"({{"ph":"?","pid":{},"tid":{},"ts":)",
+                                       recording_.process.id, thread_id)};
+  }
+
   std::vector<Track> tracks() const {
     std::vector<Track> tracks;
     std::unordered_map<std::uint32_t, std::size_t> known;
@@ -68,11 +84,7 @@ class Writer {
       const std::uint32_t thread = recording_.samples[i].thread;
       const std::uint32_t id = recording_.threads[thread].os_id;
       const auto [at, fresh] = known.emplace(id, tracks.size());
-      if (fresh) {
-        tracks.push_back({.thread_id = id});
-        tracks.back().event_begin =
-            fmt::format(R"({{"ph":"?","pid":{},"tid":{},"ts":)", recording_.process.id, id);
-      }
+      if (fresh) tracks.push_back(new_track(id));
       tracks[at->second].name_of = thread;
       tracks[at->second].samples.push_back(static_cast<std::uint32_t>(i));
     }
@@ -117,18 +129,26 @@ class Writer {
     json_.literal(text_);
   }
 
-  // The latest end of a sample, and whether the next sample of its thread continues it.
+  // speedscope refuses a trace without slices.
+  void no_samples() {
+    metadata("thread_name", 0, kNoSamples);
+    fields_ = {fmt::format(R"("cat":"none","name":{})", quoted_json(kNoSamples))};
+    const Track track = new_track(0);
+    event('B', track, microseconds(0), 0);
+    event('E', track, microseconds(kMomentNs), 0);
+  }
+
+  // When a sample's slices end, and whether the next sample of its thread continues them.
   struct Extent {
     std::uint64_t end = 0;
     bool continues = false;
   };
-  Extent extent(const Track& track, std::size_t i) const {
+  // `begin`: when its slices begin.
+  Extent extent(const Track& track, std::size_t i, std::uint64_t begin) const {
     const Recording::Sample& sample = recording_.samples[track.samples[i]];
     const bool last = i + 1 == track.samples.size();
     const std::uint64_t next = last ? kLast : recording_.samples[track.samples[i + 1]].time_ns;
-    if (unit(recording_.event) != "nanoseconds") {
-      return {std::min(added(sample.time_ns, kMomentNs), next), false};
-    }
+    if (!timed()) return {std::min(added(begin, kMomentNs), next == 0 ? next : next - 1), false};
     const std::uint64_t own = added(sample.time_ns, sample.value);
     const std::uint64_t twice = added(recording_.period_ns, recording_.period_ns);
     if (!last && next <= std::max(own, added(sample.time_ns, twice))) return {next, true};
@@ -140,17 +160,30 @@ class Writer {
     return {own, false};
   }
 
+  bool timed() const { return unit(recording_.event) == "nanoseconds"; }
+
+  // Samples of one time come one after the other, each for a nanosecond at least. Without a length,
+  // a slice would not be visible, and programs that sort events by time could not know which slice
+  // is inside which.
+  //
+  // Folklore: if a slice ends and another slice of its name begins at the same time, speedscope
+  // takes the beginning first, and from there on its stacks are wrong. Real case: two exceptions of
+  // one thread within a microsecond, each on a stack that begins with Main. Remedy: such a slice
+  // begins a nanosecond later. Test: chrome_trace_consumer, by `crowded`.
   void slices(const Track& track) {
     std::vector<std::uint32_t> open, stack;  // names, root first
     const auto close = [&](std::size_t depth, const std::string& time_us) {
       for (; open.size() > depth; open.pop_back()) event('E', track, time_us, open.back());
     };
+    std::uint64_t last_end = 0;
     for (std::size_t i = 0; i < track.samples.size(); ++i) {
-      const std::uint64_t time_ns = recording_.samples[track.samples[i]].time_ns;
-      const Extent extent = this->extent(track, i);
-      const std::string time_us = microseconds(time_ns);
-      if (extent.end == time_ns) {
-        // Such a slice would not be visible, and slices that begin and end at the same time confuse speedscope.
+      const Recording::Sample& sample = recording_.samples[track.samples[i]];
+      // Slices of moments do not go on, so all of them may end at `last_end`.
+      const std::uint64_t begin =
+          std::max(sample.time_ns, timed() || i == 0 ? last_end : added(last_end, 1));
+      Extent extent = this->extent(track, i, begin);
+      std::string time_us = microseconds(begin);
+      if (timed() && sample.value == 0 && extent.end == sample.time_ns) {  // it stands for no time
         if (!extent.continues) close(0, time_us);
         continue;
       }
@@ -161,12 +194,17 @@ class Writer {
       }
       std::reverse(stack.begin(), stack.end());
       const auto differ = std::mismatch(open.begin(), open.end(), stack.begin(), stack.end());
+      const bool reopened = differ.second != stack.end() &&
+                            std::find(differ.first, open.end(), *differ.second) != open.end();
+      extent.end = std::max(extent.end, added(begin, reopened ? 2 : 1));
       close(static_cast<std::size_t>(differ.first - open.begin()), time_us);
+      if (reopened) time_us = microseconds(added(begin, 1));
       while (open.size() < stack.size()) {
         open.push_back(stack[open.size()]);
         event('B', track, time_us, open.back());
       }
       if (!extent.continues) close(0, microseconds(extent.end));
+      last_end = extent.end;
     }
   }
 

@@ -93,6 +93,7 @@ bool CollapsedExporter::write(const Recording& recording, ByteSink& sink) const 
     if (options_.threads) text = escaped(thread_label(recording.threads[sum.thread])) + ";";
     if (!out.write(fmt::format("{}{} {}\n", text, folded.line(sum.stack), sum.value))) return false;
   }
+  if (recording.samples.empty()) out.write(fmt::format("{} 0\n", kNoSamples));
   return out.flush();
 }
 

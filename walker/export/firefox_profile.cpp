@@ -247,11 +247,18 @@ class Writer {
 
   void threads() {
     const auto by_thread = samples_by_thread(recording_);
-    column("threads", by_thread.size(),
-           [&](std::size_t i) { thread(recording_.threads[i], by_thread[i]); });
+    // The Profiler fails if there is no thread.
+    if (by_thread.empty()) {
+      column("threads", 1, [&](std::size_t) { thread(std::string(kNoSamples), 0, {}); });
+      return;
+    }
+    column("threads", by_thread.size(), [&](std::size_t i) {
+      thread(thread_label(recording_.threads[i]), recording_.threads[i].os_id, by_thread[i]);
+    });
   }
 
-  void thread(const Recording::ThreadInfo& thread, const std::vector<std::uint32_t>& samples) {
+  void thread(const std::string& name, std::uint32_t id,
+              const std::vector<std::uint32_t>& samples) {
     json_.begin_object();
     json_.field("processType", "default");
     json_.field("processName", process_name());
@@ -263,10 +270,10 @@ class Writer {
     json_.key("unregisterTime");
     json_.literal("null");
     same_column("pausedRanges", 0, 0);
-    json_.field("name", thread_label(thread));
+    json_.field("name", name);
     json_.field("isMainThread", false);  // Windows has no main thread
     json_.field("pid", std::to_string(recording_.process.id));
-    json_.field("tid", thread.os_id);
+    json_.field("tid", id);
     sample_table(samples);
     json_.key("markers");
     json_.begin_object();

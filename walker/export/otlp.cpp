@@ -144,12 +144,12 @@ class Writer {
   }
 
   std::int32_t function(const RecordedStacks::Frame& frame) {
-    const bool named = frame.frame != nullptr && !frame.frame->name.empty();
     std::string message;
     MessageBuilder<FunctionField> out(message);
     out.add_int32(FunctionField::name_strindex, string(frame.label));
-    out.add_int32(FunctionField::system_name_strindex,
-                  string(named ? frame.frame->name : frame.label));
+    if (const std::string_view system_name = frame.system_name(); !system_name.empty()) {
+      out.add_int32(FunctionField::system_name_strindex, string(system_name));
+    }
     if (frame.frame != nullptr && !frame.frame->file.empty()) {
       out.add_int32(FunctionField::filename_strindex, string(frame.frame->file));
     }

@@ -178,9 +178,7 @@ class Writer {
       MessageBuilder<FunctionField> out(profile_, ProfileField::function);
       out.add_uint64(FunctionField::id, at->second);
       out.add_int64(FunctionField::name, string(frame.label));
-      out.add_int64(FunctionField::system_name,
-                    string(recorded == nullptr || recorded->name.empty() ? frame.label
-                                                                         : recorded->name));
+      out.add_int64(FunctionField::system_name, string(frame.system_name()));
       if (recorded != nullptr && !recorded->file.empty()) {
         out.add_int64(FunctionField::filename, string(recorded->file));
       }

@@ -63,9 +63,12 @@ class Writer {
     json_.begin_array();
     const auto by_thread = samples_by_thread(recording_);
     for (std::size_t thread = 0; thread < by_thread.size(); ++thread) {
-      // A profile without samples is an error to speedscope.
-      if (!by_thread[thread].empty()) profile(recording_.threads[thread], by_thread[thread]);
+      // speedscope shows a profile without samples as an empty graph, so threads without samples
+      // have none.
+      if (!by_thread[thread].empty()) profile(thread_label(recording_.threads[thread]), by_thread[thread]);
     }
+    // But a document without profiles is refused as a whole, with words that do not say why.
+    if (recording_.samples.empty()) profile(std::string(kNoSamples), {});
     json_.end_array();
   }
 
@@ -86,13 +89,13 @@ class Writer {
     return merged;
   }
 
-  void profile(const Recording::ThreadInfo& thread, const std::vector<std::uint32_t>& samples) {
+  void profile(const std::string& name, const std::vector<std::uint32_t>& samples) {
     const std::vector<Neighbours> merged = this->merged(samples);
     std::uint64_t total = 0;
     for (const Neighbours& neighbours : merged) total = sum(total, neighbours.weight);
     json_.begin_object();
     json_.field("type", "sampled");
-    json_.field("name", thread_label(thread));
+    json_.field("name", name);
     json_.field("unit", unit(recording_.event) == "nanoseconds" ? "nanoseconds" : "none");
     json_.field("startValue", 0);
     json_.field("endValue", total);

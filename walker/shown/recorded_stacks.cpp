@@ -18,6 +18,11 @@ std::string_view RecordedStacks::Frame::plain_label() const {
   return plain;
 }
 
+std::string_view RecordedStacks::Frame::system_name() const {
+  if (frame == nullptr || valid_utf8(frame->name) == label) return {};
+  return frame->name;
+}
+
 RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.nodes) {
   frames_.reserve(recording.frames.size());
   for (const mixwalk::Frame& frame : recording.frames) {

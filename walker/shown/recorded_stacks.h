@@ -9,6 +9,10 @@
 
 namespace mixwalk {
 
+// The frame, or the name of a thread, by which an export of a recording without samples says so.
+// Programs that open exports refuse a file, or fail, if the file has no stack or no thread at all.
+inline constexpr std::string_view kNoSamples = "[no samples]";
+
 // The stacks of a recording in the form in which its exports show them. Every sample has a stack, so that a format of
 // stacks only loses no sample: a sample without a stack gets a frame "[no stack: …]". The type that was thrown,
 // allocated or loaded is a frame on top of its stack. Refers to the recording.
@@ -20,6 +24,11 @@ class RecordedStacks {
 
     // The label without kGuessedMark.
     std::string_view plain_label() const;
+    // The name by which the metadata or the symbols know the function, if the label is another one.
+    // Otherwise empty: pprof takes a label that is also the system's name for a C++ name, strips
+    // everything in "(…)" and "<…>", and merges the overloads of a method and the instantiations of
+    // a generic type.
+    std::string_view system_name() const;
     // Returns false for code of an image without a name, of which only the address is known.
     bool named() const noexcept {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||

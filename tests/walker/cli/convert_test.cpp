@@ -8,6 +8,7 @@
 
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
+#include "walker/store/recording_reader.h"
 
 namespace mixwalk {
 namespace {
@@ -142,6 +143,67 @@ TEST_F(ConvertTest, AHostileFileNameStaysOnItsLine) {
   const Result result = convert_file("a\nb\x1b[31m", "text");
   EXPECT_EQ(result.code, ExitCode::input);
   EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ConvertTest, APartOfARecording) {
+  const std::string bytes = golden("sqlite.mixwalk");
+  const Recording whole = *read_recording(bytes).recording;
+  std::ofstream(path("in"), std::ios::binary) << bytes;
+  const auto part = [&](std::optional<std::uint32_t> from_ms, std::optional<std::uint32_t> to_ms) {
+    ConvertCommand command{path("in"), path("part"), format_by_name("mixwalk")};
+    command.from_ms = from_ms;
+    command.to_ms = to_ms;
+    EXPECT_EQ(run(command), ExitCode::ok);
+    return *read_recording(file_text(path("part"))).recording;
+  };
+  const auto samples_from = [&](std::uint64_t from_ns, std::uint64_t to_ns) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(whole.samples, [&](const Recording::Sample& sample) {
+          return sample.time_ns >= from_ns && sample.time_ns < to_ns;
+        }));
+  };
+  ASSERT_GT(samples_from(200'000'000, 600'000'000), 0u);
+  ASSERT_GT(samples_from(600'000'000, UINT64_MAX), 0u);
+  const Recording middle = part(200, 600);
+  EXPECT_EQ(middle.samples.size(), samples_from(200'000'000, 600'000'000));
+  EXPECT_EQ(middle.unix_time_ms, whole.unix_time_ms + 200);
+  EXPECT_EQ(middle.duration_ns, 400'000'000u);
+  EXPECT_EQ(middle.event, whole.event);
+  EXPECT_EQ(part({}, 600).samples.size(), samples_from(0, 600'000'000));
+  EXPECT_EQ(part(200, {}).samples.size(), samples_from(200'000'000, UINT64_MAX));
+  EXPECT_EQ(part(0, 86'400'000).samples.size(), whole.samples.size());
+}
+
+TEST_F(ConvertTest, APartOfWhatHasNone) {
+  const auto refused = [&](const std::string& bytes) {
+    std::ofstream(path("in"), std::ios::binary) << bytes;
+    ConvertCommand command{path("in"), path("part"), format_by_name("mixwalk")};
+    command.from_ms = 3'600'000;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(command), ExitCode::input);
+    EXPECT_FALSE(fs::exists(path("part")));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(
+      refused(golden("dump.mixwalk")).find("is a dump: --from and --to take a part of a recording"),
+      std::string::npos);
+  EXPECT_NE(refused(golden("wall.mixwalk")).find(" s long: nothing of it is after --from"),
+            std::string::npos);
+}
+
+TEST_F(ConvertTest, AFileThatNoBrowserOpens) {
+  RecordingFormat format = *format_by_name("speedscope");
+  const auto said = [&] {
+    std::ofstream(path("in"), std::ios::binary) << golden("wall.mixwalk");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(ConvertCommand{path("in"), path("out.speedscope.json"), &format}), ExitCode::ok);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(), "");
+  format.browser_bytes = 1000;
+  const std::string line = said();
+  EXPECT_NE(line.find("but browsers open about"), std::string::npos) << line;
+  EXPECT_NE(line.find("--from TIME --to TIME"), std::string::npos) << line;
 }
 
 }  // namespace

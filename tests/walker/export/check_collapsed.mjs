@@ -36,8 +36,17 @@ function annotated(facts, sample) {
   return labels(facts, sample).map((label, i) => escaped(label) + (marks[i] ?? ''));
 }
 
-for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'overloads', 'no-exception', 'empty']) {
   const facts = exports_.facts(recording);
+  if (!facts.samples.length) {
+    for (const format of ['collapsed', 'collapsed-plain']) {
+      const file = exports_.file(recording, format);
+      expect_equal(folded(file), new Map([['[no samples]', 0]]), `${recording}, ${format}`);
+      const {saved} = await open_in_speedscope(modules, file);
+      expect_equal(saved.profiles.map(({events}) => events), [[]], `${recording}, ${format}: in speedscope`);
+    }
+    continue;
+  }
   expect_equal(folded(exports_.file(recording, 'collapsed')),
                fold(facts.samples, (sample) => annotated(facts, sample).join(';')),
                `${recording}, annotated`);

@@ -132,7 +132,7 @@ function self_weights(node, scale, path_to = [], weights = new Map()) {
   return weights;
 }
 
-for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'overloads', 'no-exception', 'empty']) {
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'firefox_profile', `${recording}.json`);
   const profile = JSON.parse(fs.readFileSync(file, 'utf8'));
@@ -158,7 +158,10 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
                                                 recorded_frames(facts, sample),
                                                 `${recording}, ${label}: sample ${k}`));
   });
-  if (recording === 'empty') continue;  // the Profiler refuses a profile without samples
+  if (!facts.threads.length) {
+    facts.threads.push({label: '[no samples]', os_id: 0});
+    expect_equal(profile.threads.map(({name, samples}) => [name, samples.length]), [['[no samples]', 0]], recording);
+  }
   load(file);
   try {
     facts.threads.forEach(({label}, i) => {

@@ -66,6 +66,10 @@ class Document {
       type: this.attributes(location.attribute_indices)['profile.frame.type'] ?? null,
       functions: location.lines.map(({function_index, line}) => {
         const its = this.at('function_table', function_index);
+        // pprof, to which collectors convert, would merge overloads whose two names are equal.
+        if (its.system_name_strindex === its.name_strindex) {
+          problems.push(`${this.what}: both names of a function are ${this.string(its.name_strindex)}`);
+        }
         return [this.string(its.name_strindex), this.string(its.filename_strindex), line];
       }),
       image: location.mapping_index === 0 ? null : {
@@ -143,7 +147,7 @@ const build_ids = new Map([['C:\\plugins\\first.dll',
                             htlhash(fs.readFileSync(exports_.file('representative', 'image')))]]);
 
 const ids = new Set();
-for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'overloads', 'no-exception', 'empty']) {
   const facts = exports_.facts(recording);
   const request = decode(recording, exports_.file(recording, 'otlp'));
   const document = new Document(recording, request);

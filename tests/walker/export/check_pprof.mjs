@@ -9,10 +9,11 @@ import {Exports, expect_equal, finish, fold, labels, problems, rate_sentence} fr
 const GO = '/usr/lib/go-1.19/bin/go';
 const exports_ = new Exports(process.argv[2]);
 
+const environment = {...process.env, PPROF_TMPDIR: exports_.folder, HOME: exports_.folder};
+
 // The options: no symbols, no fetching, nothing left out.
 const pprof = (...args) => execFileSync(GO, ['tool', 'pprof', '-symbolize=none', ...args], {
-  encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'],
-  env: {...process.env, PPROF_TMPDIR: exports_.folder, HOME: exports_.folder},
+  encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: environment,
 });
 
 // pprof prints one item per line, and the names are hostile.
@@ -152,6 +153,23 @@ function check_raw(recording, facts, file, timed) {
   expect_equal(found, sums, `${recording}: -raw`);
 }
 
+// pprof simplifies a name by rules for C++, unless the profile says that another name is that of the system. What it
+// shows by default must still tell overloads and instantiations apart.
+function check_default_names(recording, facts, file) {
+  const text = execFileSync(GO, ['tool', 'pprof', '-top', '-nodecount=1000', '-trim=false', file], {
+    encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: environment,
+  });
+  const found = text.split('\n').map((line) => /^ *\S+ +\S+% +\S+% +\S+ +\S+% +(.*?)( \(inline\))?$/.exec(line)?.[1])
+      .filter((name) => name !== undefined);
+  const expected = [...new Set(facts.samples.flatMap((sample) => functions(facts, sample)))];
+  expect_equal(found.sort(), expected.sort(), `${recording}: -top by default`);
+}
+
+{
+  const file = exports_.file('overloads', 'pprof', 'overloads.pb.gz');
+  check_default_names('overloads', exports_.facts('overloads'), file);
+}
+
 for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump']) {
   const facts = exports_.facts(recording);
   const timed = ['representative', 'sqlite'].includes(recording);
@@ -170,5 +188,9 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   expect_equal([...bytes.subarray(0, 10)], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255],
                `${recording}: the gzip header knows no time and no system`);
 }
-pprof('-raw', exports_.file('empty', 'pprof'));
+for (const recording of ['empty', 'no-exception']) {
+  const file = exports_.file(recording, 'pprof');
+  pprof('-raw', file);
+  if (!pprof('-top', file).includes('0% of 0 total')) problems.push(`${recording}: -top does not show nothing`);
+}
 finish('pprof opens it, and its numbers are those that were recorded');

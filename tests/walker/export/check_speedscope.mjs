@@ -17,7 +17,9 @@ const schema = JSON.parse(fs.readFileSync(require.resolve(
 const valid = new Ajv({allErrors: true}).compile(schema);
 
 const documents = new Map();
-for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
+const without_samples = ['empty', 'no-exception'];
+const with_samples = ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump', 'overloads'];
+for (const recording of [...with_samples, ...without_samples]) {
   const file = exports_.file(recording, 'speedscope', `${recording}.json`);
   const document = JSON.parse(fs.readFileSync(file, 'utf8'));
   documents.set(recording, {file, document});
@@ -29,7 +31,12 @@ const broken = structuredClone(documents.get('representative').document);
 delete broken.profiles[0].unit;
 if (valid(broken)) problems.push('the schema takes a profile without unit');
 
-for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump']) {
+for (const recording of without_samples) {
+  const {saved} = await open_in_speedscope(modules, documents.get(recording).file);
+  expect_equal(saved.profiles.map(({name, events}) => [name, events]), [['[no samples]', []]], recording);
+}
+
+for (const recording of with_samples) {
   const {file, document} = documents.get(recording);
   const facts = exports_.facts(recording);
   const {saved, shown} = await open_in_speedscope(modules, file);
@@ -40,7 +47,7 @@ for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'cla
                `${recording}: threads`);
   threads.forEach(({label, samples}, i) => {
     const profile = saved.profiles[i];
-    expect_equal(profile.unit, ['representative', 'sqlite', 'parked'].includes(recording) ? 'nanoseconds' : 'none',
+    expect_equal(profile.unit, ['wall', 'cpu'].includes(facts.event) ? 'nanoseconds' : 'none',
                  `${recording}, ${label}: unit`);
     expect_equal(weights_by_stack(saved, profile),
                  fold(samples, (sample) => labels(facts, sample).join('\n')),

@@ -90,12 +90,35 @@ TEST(ChromeTrace, ThreadsOfOneIdDoNotOverlap) {
   EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "E work@50", "E main@150"}));
 }
 
-TEST(ChromeTrace, OfSamplesOfOneTimeTheLastIsShown) {
+TEST(ChromeTrace, SamplesOfOneTimeComeOneAfterTheOther) {
   Recording recording = working();
   recording.samples = {{.time_ns = 0, .value = 100, .stack = 1},
                        {.time_ns = 100, .value = 100, .stack = 0},
                        {.time_ns = 100, .value = 100, .stack = 1}};
-  EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "E work@200", "E main@200"}));
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "E work@100", "B work@101",
+                                          "E work@200", "E main@200"}));
+  recording.event = SampleEvent::exception;
+  EXPECT_EQ(events_of(recording),
+            (Events{"B main@0", "B work@0", "E work@99", "E main@99", "B main@100", "E main@101",
+                    "B main@102", "B work@102", "E work@1102", "E main@1102"}));
+}
+
+TEST(ChromeTrace, ATimeThatWouldLoseANanosecondInFloatingPoint) {
+  Recording recording = working();
+  recording.event = SampleEvent::exception;
+  recording.samples = {{.time_ns = 1000, .stack = 0}, {.time_ns = 1001, .stack = 0}};
+  ASSERT_LT(std::trunc(1.001 * 1000), 1001);
+  const auto trace = nlohmann::json::parse(trace_of(recording));
+  std::vector<double> times;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "M") times.push_back(std::trunc(event.at("ts").get<double>() * 1000));
+  }
+  EXPECT_EQ(times, (std::vector<double>{1000, 1001, 1002, 2002}));
+}
+
+TEST(ChromeTrace, WithoutSamplesThereIsASliceThatSaysSo) {
+  Recording recording = working();
+  EXPECT_EQ(events_of(recording), (Events{"B [no samples]@0", "E [no samples]@1000"}));
 }
 
 TEST(ChromeTrace, ASampleOfNoLengthEndsWhatWentBefore) {
@@ -109,7 +132,18 @@ TEST(ChromeTrace, MomentsAreSlicesOfTheirOwn) {
   Recording recording = working();
   recording.event = SampleEvent::exception;
   recording.samples = {{.time_ns = 0, .stack = 0}, {.time_ns = 300, .stack = 0}};
-  EXPECT_EQ(events_of(recording), (Events{"B main@0", "E main@300", "B main@300", "E main@1300"}));
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "E main@299", "B main@300", "E main@1300"}));
+}
+
+TEST(ChromeTrace, ANameThatEndsAndBeginsAtOneTimeBeginsLater) {
+  Recording recording = working();
+  recording.frames.push_back({.name = "wait"});
+  recording.nodes.push_back({1, 2});  // main, work, wait
+  recording.nodes.push_back({0, 2});  // main, wait
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 2},
+                       {.time_ns = 100, .value = 100, .stack = 3}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "B wait@0", "E wait@100",
+                                          "E work@100", "B wait@101", "E wait@200", "E main@200"}));
 }
 
 TEST(ChromeTrace, NanosecondsKeepTheirDigits) {

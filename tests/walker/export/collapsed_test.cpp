@@ -47,7 +47,9 @@ TEST(Collapsed, ANameCannotEndItsFrameOrItsLine) {
             "a\\x3bb\\x0ac 1\\x0d\\u2028 18446744073709551615\n");
 }
 
-TEST(Collapsed, AnEmptyRecordingIsAnEmptyFile) { EXPECT_EQ(collapsed(Recording{}), ""); }
+TEST(Collapsed, WithoutSamplesThereIsALineThatSaysSo) {
+  EXPECT_EQ(collapsed(Recording{}), "[no samples] 0\n");
+}
 
 TEST(Collapsed, SaysWhenTheSinkIsFull) {
   FullSink sink;

@@ -23,6 +23,13 @@ TEST(FirefoxProfile, NanosecondsKeepTheirDigits) {
   EXPECT_NE(profile_of(recording).find("\"weight\":[18446744073709.551615]"), std::string::npos);
 }
 
+TEST(FirefoxProfile, WithoutThreadsThereIsOneThatSaysSo) {
+  const auto threads = nlohmann::json::parse(profile_of(Recording{})).at("threads");
+  ASSERT_EQ(threads.size(), 1u);
+  EXPECT_EQ(threads.at(0).at("name"), "[no samples]");
+  EXPECT_EQ(threads.at(0).at("samples").at("length"), 0);
+}
+
 TEST(FirefoxProfile, TheRuntimesOwnImagesAreACategory) {
   Recording recording;
   recording.modules.push_back({.base = 0x1000, .size = 0x1000, .path = "C:\\dotnet\\CoreCLR.dll"});

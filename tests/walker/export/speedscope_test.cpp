@@ -44,6 +44,16 @@ TEST(Speedscope, EqualNeighboursAreOneSampleWithTheirWeights) {
   EXPECT_EQ(profiles.at(1).at("weights"), nlohmann::json::parse("[9]"));
 }
 
+TEST(Speedscope, WithoutSamplesThereIsAnEmptyProfile) {
+  Recording recording;
+  recording.threads = {{.os_id = 7}};
+  const auto profiles = document_of(recording).at("profiles");
+  ASSERT_EQ(profiles.size(), 1u);
+  EXPECT_EQ(profiles.at(0).at("name"), "[no samples]");
+  EXPECT_EQ(profiles.at(0).at("samples"), nlohmann::json::array());
+  EXPECT_EQ(profiles.at(0).at("endValue"), 0);
+}
+
 TEST(Speedscope, TwentyThreadsParkedForAnHourAreASmallFile) {
   StringSink sink;
   ASSERT_TRUE(SpeedscopeExporter().write(parked_recording({}), sink));

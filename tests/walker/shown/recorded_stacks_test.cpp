@@ -35,6 +35,19 @@ TEST(RecordedStacks, ASampleWithoutStackIsAWord) {
   EXPECT_EQ(stacks.leaves()[1], stacks.leaves()[2]);
 }
 
+TEST(RecordedStacks, ASystemNameIsAnotherOneThanTheLabel) {
+  Recording recording = recording_of(SampleEvent::wall);
+  recording.frames = {{.kind = FrameKind::managed, .name = "A.Put(Key[])"},
+                      {.kind = FrameKind::managed, .name = "A.Put(System.Int32[])"},
+                      {.kind = FrameKind::native, .name = "std::put<int>(int)"}};
+  const RecordedStacks stacks(recording);
+  EXPECT_EQ(stacks.frames()[0].system_name(), "");
+  EXPECT_EQ(stacks.frames()[1].label, "A.Put(int[])");
+  EXPECT_EQ(stacks.frames()[1].system_name(), "A.Put(System.Int32[])");
+  EXPECT_EQ(stacks.frames()[2].system_name(), "");
+  EXPECT_EQ(RecordedStacks::Frame{.label = "[no stack]"}.system_name(), "");
+}
+
 TEST(RecordedStacks, MethodsThatReadAlikeKeepTheirRawNames) {
   Recording recording = recording_of(SampleEvent::wall);
   const auto label_of = [&](std::vector<std::string> names, std::size_t which) {

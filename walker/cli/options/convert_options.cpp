@@ -12,6 +12,7 @@ constexpr char kConvertHelp[] =
     "Examples:\n"
     "  mixwalk convert orders.mixwalk -o orders.json\n"
     "  mixwalk convert orders.mixwalk -o orders.speedscope.json\n"
+    "  mixwalk convert orders.mixwalk --from 10s --to 20s -o part.speedscope.json\n"
     "  mixwalk convert orders.mixwalk -f text -o -";
 
 struct ConvertArguments {
@@ -29,12 +30,18 @@ Finish add_convert(CLI::App& app) {
   app.add_option("-o,--output", arguments->command.output, "The file to write (default, or -: standard output)")
       ->option_text("OUT");
   add_format(app, arguments->format, FormatsOf::all, "by the extension of OUT");
+  add_duration(
+      app, "--from", arguments->command.from_ms,
+      "Write only what was recorded from this time on, counted from the recording's beginning");
+  add_duration(app, "--to", arguments->command.to_ms,
+               "Write only what was recorded before this time, counted as well");
   add_otlp(app, arguments->otlp);
   add_all(app, arguments->command.filter, FormatsOf::all);
   return [arguments, &app](Given given) -> ParseResult {
     ConvertCommand& command = arguments->command;
     if (command.input.empty()) refuse("convert needs the file to convert");
     if (command.output.empty()) refuse("--output needs a file's name");
+    if (command.to_ms && *command.to_ms <= command.from_ms.value_or(0)) refuse("--to must be later than --from");
     command.otlp = finish_otlp(app, arguments->otlp, given.variables);
     if (command.otlp && app.count("--output") == 0 && !arguments->format) return {.command = std::move(command)};
     command.format = chosen_format(arguments->format, FormatsOf::all, command.output);

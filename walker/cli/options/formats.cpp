@@ -42,6 +42,10 @@ std::unique_ptr<RecordingExporter> make_otlp() {
   return std::make_unique<OtlpExporter>(images);
 }
 
+// A text in Chromium has 2^29 characters at most, and the viewers hold a file more than once in
+// memory. speedscope does not open 631 MB.
+constexpr std::uint64_t kBrowserBytes = 400'000'000;
+
 }  // namespace
 
 std::span<const RecordingFormat> recording_formats() {
@@ -49,13 +53,13 @@ std::span<const RecordingFormat> recording_formats() {
       {Format::chrome_trace, "chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
       {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
       {Format::collapsed_plain, "collapsed-plain", {}, &make_collapsed<false>},
-      {Format::firefox, "firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
+      {Format::firefox, "firefox", {".firefox.json"}, &make<FirefoxProfileExporter>, nullptr, kBrowserBytes},
       {Format::html, "html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
       {Format::json, "json", {".json"}, &make_json, &dump_refusal},
       {Format::mixwalk, "mixwalk", {".mixwalk"}, &make<StoreExporter>},
       {Format::otlp, "otlp", {".otlp"}, &make_otlp},
       {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
-      {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>},
+      {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>, nullptr, kBrowserBytes},
       {Format::text, "text", {".txt"}, &make_text, &dump_refusal},
   };
   return formats;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ struct RecordingFormat {
   // Returns an empty text if the format can show this recording, otherwise the reason why not, in one line that follows
   // the format's name. If this is null, the format can show every recording.
   std::string (*refusal)(const Recording& recording) = nullptr;
+  // How large a file a browser can open, if the format is for browsers and the file may be larger;
+  // else 0.
+  std::uint64_t browser_bytes = 0;
 };
 
 // All formats, by name, in the order of Format.

@@ -136,6 +136,9 @@ struct ConvertCommand {
   const RecordingFormat* format = nullptr;  // one of recording_formats(); null for no file, but otlp
   std::optional<OtlpTarget> otlp;
   FrameFilter filter;
+  // The part of the recording: from the first time on, and before the second. Both count from its
+  // beginning.
+  std::optional<std::uint32_t> from_ms, to_ms;
 };
 
 struct SymboliseCommand {

@@ -1,5 +1,8 @@
 #include "walker/cli/output/write_output.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -8,6 +11,24 @@
 #include "walker/cli/output/print_failure.h"
 
 namespace mixwalk {
+namespace {
+
+// Counts the bytes that it passes on.
+class CountingSink final : public ByteSink {
+ public:
+  explicit CountingSink(ByteSink& sink) : sink_(sink) {}
+  bool write(std::string_view bytes) override {
+    bytes_ += bytes.size();
+    return sink_.write(bytes);
+  }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  ByteSink& sink_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
 
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why) {
   const std::string where = path ? quoted_path(*path) : "to standard output";
@@ -38,6 +59,28 @@ std::optional<Failure> Output::write(const std::function<bool(ByteSink&)>& write
   }
   if (!written && why.empty()) why = "the output is too large for this format";
   return why.empty() ? std::nullopt : std::optional(unwritable_output(path_, why));
+}
+
+std::optional<Failure> write_recording(Output& output, const RecordingFormat& format,
+                                       const RecordingExporter& exporter,
+                                       const Recording& recording) {
+  std::uint64_t bytes = 0;
+  auto failure = output.write([&](ByteSink& sink) {
+    CountingSink counting(sink);
+    const bool written = exporter.write(recording, counting);
+    bytes = counting.bytes();
+    return written;
+  });
+  if (!failure && output.path() && format.browser_bytes != 0 && bytes > format.browser_bytes) {
+    constexpr std::uint64_t kMegabyte = 1'000'000;
+    print_failure(
+        {ExitCode::ok,
+         fmt::format("{} has {} MB, but browsers open about {} MB: write a part of a .mixwalk "
+                     "recording, with mixwalk convert --from TIME --to TIME",
+                     quoted_path(*output.path()), bytes / kMegabyte,
+                     format.browser_bytes / kMegabyte)});
+  }
+  return failure;
 }
 
 ExitCode print(std::string_view text) {

@@ -9,6 +9,7 @@
 #include "walker/base/exit_code.h"
 #include "walker/base/failure.h"
 #include "walker/base/partial_file.h"
+#include "walker/cli/options/formats.h"
 
 namespace mixwalk {
 
@@ -23,6 +24,8 @@ class Output {
 
   // Why nothing can be written; nothing if the destination is open.
   std::optional<Failure> failure() const;
+  // No value for standard output.
+  const std::optional<std::string>& path() const noexcept { return path_; }
   // Whether there is a file of that name, which write() replaces.
   bool replaces() const noexcept { return file_ && file_->replaces(); }
   // Calls `write` with the destination, and then commits a file. `write` returns false if the sink refused some of the
@@ -33,6 +36,12 @@ class Output {
   std::optional<std::string> path_;
   std::optional<PartialFile> file_;
 };
+
+// Writes a recording with Output::write(). If the file is larger than a browser can open, a line
+// says so.
+std::optional<Failure> write_recording(Output& output, const RecordingFormat& format,
+                                       const RecordingExporter& exporter,
+                                       const Recording& recording);
 
 // Writes a text to standard output. If that fails, prints a line that says so.
 ExitCode print(std::string_view text);

@@ -135,9 +135,8 @@ std::optional<Failure> RecordOutput::cut() {
 std::optional<Failure> RecordOutput::finish() {
   if (unopened_) return unopened_;
   if (pieces_) return written(pieces_->end());
-  return at_end_->write([&](ByteSink& sink) {
-    return command_.format->make()->write(filtered(collector_->recording(), command_.filter), sink);
-  });
+  return write_recording(*at_end_, *command_.format, *command_.format->make(),
+                         filtered(collector_->recording(), command_.filter));
 }
 
 // Returns why the pieces were not written, or nothing if all of them were.

@@ -157,6 +157,9 @@ TEST(Options, ConvertTakesItsFormatFromTheExtensionOrTheOption) {
   EXPECT_EQ(command.format->name, "json");
   EXPECT_EQ(convert({"-o", "out.json", "-f", "text", "in"}).format->name, "text");
   EXPECT_EQ(convert({"in", "-f", "text"}).output, "-");
+  EXPECT_EQ(convert({"in", "-f", "pprof"}).from_ms, std::nullopt);
+  EXPECT_EQ(convert({"in", "-f", "pprof", "--from", "1.5s", "--to", "00:01:00"}).from_ms, 1500u);
+  EXPECT_EQ(convert({"in", "-f", "pprof", "--to", "00:01:00"}).to_ms, 60'000u);
   EXPECT_EQ(convert({"in", "--output", "-", "--format", "mixwalk"}).output, "-");
 }
 
@@ -181,6 +184,10 @@ TEST(Options, SymboliseWritesBesideItsInputUnlessItIsTold) {
 }
 
 TEST(Options, ConvertNeedsAFileAndAFormat) {
+  expect_usage({"convert", "in", "-f", "pprof", "--from", "2s", "--to", "2s"},
+               "--to must be later than --from");
+  expect_usage({"convert", "in", "-f", "pprof", "--to", "0s"}, "--to must be later than --from");
+  expect_usage({"convert", "in", "-f", "pprof", "--from", "soon"}, "--from");
   expect_usage({"convert"}, "the file to convert");
   expect_usage({"convert", ""}, "the file to convert");
   expect_usage({"convert", "in"}, "needs --format");
