@@ -23,6 +23,7 @@ struct RecordingFormat {
   // Returns an empty text if the format can show this recording, otherwise the reason why not, in one line that follows
   // the format's name. If this is null, the format can show every recording.
   std::string (*refusal)(const Recording& recording) = nullptr;
+  bool only_dumps = false;  // whether the format shows dumps, and no samples over time
 };
 
 // All formats, by name, in the order of Format.
