@@ -11,6 +11,8 @@ namespace mixwalk {
 // An export of the runtime of .NET 6 and later. A program that was published as a single file also exports it, because
 // such a program's own image contains the runtime.
 inline constexpr std::string_view kRuntimeInSingleFile = "DotNetRuntimeInfo";
+// An export of the runtime of NativeAOT, for debuggers. The program's own image has it, and no kRuntimeInSingleFile.
+inline constexpr std::string_view kNativeAotRuntime = "DotNetRuntimeDebugHeader";
 // An image with the ReadyToRun code of several assemblies (a composite image) has no CLI header: the runtime finds the
 // code by this export.
 inline constexpr std::string_view kCompositeReadyToRun = "RTR_HEADER";

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <string>
 
 namespace mixwalk {
 
@@ -9,9 +10,30 @@ namespace mixwalk {
 // device (on Windows also by its bare name, NUL), a symbolic link.
 bool is_written_through(const std::filesystem::path& path);
 
-// Opens the file for writing, and empties it. A program that is started later does not inherit the open file, because
-// that program would keep it open until its own end. Returns null if the file cannot be opened; errno says why.
-std::FILE* open_for_writing(const std::filesystem::path& path);
+// An output that is open for writing.
+struct OpenedOutput {
+  enum class Kind {
+    stream,    // a pipe, a device, or an open file of this process (/dev/stdout): it has no content to be replaced
+    existing,  // a file that existed: it has its content until empty()
+    created,
+  };
+  std::FILE* file = nullptr;  // null if it cannot be opened; `why` then says why not
+  Kind kind = Kind::stream;
+  std::string why;
+};
+
+// Opens the file for writing, and changes nothing in it. While a file is open, no other mixwalk can open it for
+// writing, because two writers would mix their bytes. A program that is started later does not inherit the open file,
+// because that program would keep it open until its own end.
+OpenedOutput open_output(const std::filesystem::path& path);
+
+// Whether the open file `path` is removed if this process ends before it calls this again with false: on Windows
+// however the process ends, on other systems by unfinished_output(), which knows one file. `file` may be null if it is
+// closed.
+void remove_at_end(std::FILE* file, const std::filesystem::path& path, bool remove);
+
+// Removes the content of an open file. Returns false if that fails.
+bool empty(std::FILE* file);
 
 // Whether both paths lead to one file, by whatever names: through links, and on Windows also through two drive letters
 // for one folder (subst, a mapped drive). Returns false if one of the paths leads to no file.

@@ -46,18 +46,32 @@ PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), writte
   written_ = opened_path(path_);
   replaces_ = written_ != path_ && fs::exists(path_, ignored);
   errno = 0;
-  file_ = open_for_writing(written_);
-  if (file_ == nullptr) error_ = errno_text();
+  OpenedOutput opened = open_output(written_);
+  file_ = opened.file;
+  kind_ = opened.kind;
+  error_ = std::move(opened.why);
+  if (file_ == nullptr && error_.empty()) error_ = errno_text();
   ours_ = file_ != nullptr && written_ != path_;
+  if (ours_) remove_at_end(file_, written_, true);
 }
 
 PartialFile::~PartialFile() {
   if (file_ != nullptr) std::fclose(file_);
+  if (!ours_) return;
   std::error_code ignored;
-  if (ours_) fs::remove(written_, ignored);
+  fs::remove(written_, ignored);
+  remove_at_end(nullptr, written_, false);
+}
+
+const std::string& PartialFile::begin() {
+  if (file_ == nullptr || std::exchange(begun_, true)) return error_;
+  errno = 0;
+  if (kind_ == OpenedOutput::Kind::existing && !empty(file_)) error_ = write_error();
+  return error_;
 }
 
 bool PartialFile::write(std::string_view bytes) {
+  begin();
   if (!error_.empty() || file_ == nullptr) return false;
   expect_full_disk();
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) error_ = write_error();
@@ -65,7 +79,11 @@ bool PartialFile::write(std::string_view bytes) {
 }
 
 std::string PartialFile::close() {
+  begin();
   if (file_ == nullptr) return error_;
+  expect_full_disk();
+  if (std::fflush(file_) != 0 && error_.empty()) error_ = write_error();
+  if (ours_ && error_.empty()) remove_at_end(file_, written_, false);
   expect_full_disk();
   if (std::fclose(std::exchange(file_, nullptr)) != 0 && error_.empty()) error_ = write_error();
   return error_;
@@ -73,13 +91,13 @@ std::string PartialFile::close() {
 
 std::string PartialFile::commit() {
   close();
-  if (!std::exchange(ours_, false)) return error_;
+  if (!error_.empty() || !std::exchange(ours_, false)) return error_;
   std::error_code error;
-  if (error_.empty()) {
-    fs::rename(written_, path_, error);
-    if (error) error_ = error.message();
+  fs::rename(written_, path_, error);
+  if (error) {
+    error_ = error.message();
+    fs::remove(written_, error);
   }
-  if (!error_.empty()) fs::remove(written_, error);
   return error_;
 }
 

@@ -23,7 +23,7 @@ Recording shown(Recording recording, bool all) {
 }  // namespace
 
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
-                            Output& output) {
+                            const std::string& note, Output& output) {
   if (command.across) {
     return print_failure(
         {ExitCode::input, "--across is for dumps, and " + quoted_path(first.file) + " is a recording"});
@@ -40,7 +40,7 @@ ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecord
   }
   if (command.quiet) return ExitCode::ok;
   const auto failure = output.write([&](ByteSink& sink) {
-    if (command.format == Format::html) return HtmlExporter().write_difference(before, after, files, sink);
+    if (command.format == Format::html) return HtmlExporter({}, note).write_difference(before, after, files, sink);
     return write_difference_text(before, after, files, {.colour = colour, .all = command.all}, sink);
   });
   return failure ? print_failure(*failure) : ExitCode::ok;

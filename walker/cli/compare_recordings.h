@@ -15,8 +15,8 @@ struct NamedRecording {
 };
 
 // mixwalk compare of two recordings. Failures are reported. Returns ExitCode::ok if the two could be compared, because a
-// recording does not show what is stuck.
+// recording does not show what is stuck. `note`: about the files, for the page; may be empty.
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
-                            Output& output);
+                            const std::string& note, Output& output);
 
 }  // namespace mixwalk

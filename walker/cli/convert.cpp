@@ -10,6 +10,7 @@
 
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
+#include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/options/formats.h"
 #include "walker/cli/output/otlp_session.h"
@@ -18,6 +19,7 @@
 #include "walker/export/dump_format.h"
 #include "walker/export/text.h"
 #include "walker/model/recording_slice.h"
+#include "walker/report/html_exporter.h"
 #include "walker/shown/recording_filter.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
@@ -29,13 +31,16 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   // The first bytes show whether it is a recording.
   const auto bytes = file_bytes(command.input, [](std::string_view first) { return first.starts_with(layout::kMagic); });
   if (!bytes) return bytes.failure();
+  if (const std::string why = kind_refusal("convert", file_kind(*bytes)); !why.empty()) {
+    return unreadable_file(command.input, why);
+  }
   ReadRecording read = read_recording(*bytes);
   if (!read.recording) return unreadable_file(command.input, read.error);
   return read;
 }
 
 // Leaves only the part that the command asks for.
-std::optional<Failure> cut(Recording& recording, const ConvertCommand& command) {
+std::optional<Failure> keep_times(Recording& recording, const ConvertCommand& command) {
   if (!command.from_ms && !command.to_ms) return std::nullopt;
   if (recording.event == SampleEvent::dump) {
     return Failure{ExitCode::input, quoted_path(command.input) +
@@ -58,11 +63,15 @@ std::optional<Failure> cut(Recording& recording, const ConvertCommand& command) 
   return std::nullopt;
 }
 
-std::optional<Failure> write(const Recording& original, const ConvertCommand& command) {
+// `note`: about the file, for a format that has room for it; may be empty.
+std::optional<Failure> write(const Recording& original, const ConvertCommand& command, const std::string& note) {
   auto exporter = command.format->make();
   if (command.format->id == Format::text && command.filter.all) {
     exporter = std::make_unique<DumpExporter>(
         std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
+  }
+  if (command.format->id == Format::html && !note.empty()) {
+    exporter = std::make_unique<HtmlExporter>(FrameFilter{}, note);
   }
   // A .mixwalk file has all frames. In other formats, only recordings of exceptions have frames left out.
   const bool whole = command.format->id == Format::mixwalk || command.filter.all ||
@@ -80,7 +89,7 @@ bool would_lose_input(const ConvertCommand& command) {
                                            : would_overwrite(command.output, command.input);
 }
 
-std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command) {
+std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command, const std::string& note) {
   const RecordingFormat& format = *command.format;
   if (would_lose_input(command)) return unwritable_output(command.output, "that would overwrite the recording that is read");
   if (format.refusal != nullptr) {
@@ -89,7 +98,7 @@ std::optional<Failure> write_file(const Recording& recording, const ConvertComma
                                           std::string(format.name) + ": " + why};
     }
   }
-  return write(recording, command);
+  return write(recording, command, note);
 }
 
 ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& filter) {
@@ -104,14 +113,14 @@ ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& 
 ExitCode run(const ConvertCommand& command) {
   auto input = read(command);
   if (!input) return print_failure(input.failure());
-  if (const auto failure = cut(*input->recording, command)) return print_failure(*failure);
+  if (const auto failure = keep_times(*input->recording, command)) return print_failure(*failure);
   const Recording& recording = *input->recording;
+  const std::string cut = sentence(input->cut);
+  const std::string note = cut.empty() ? "" : quoted_path(command.input) + ": " + cut;
   if (command.format != nullptr) {
-    if (const auto failure = write_file(recording, command)) return print_failure(*failure);
+    if (const auto failure = write_file(recording, command, note)) return print_failure(*failure);
   }
-  if (const std::string cut = sentence(input->cut); !cut.empty()) {
-    print_failure({ExitCode::ok, quoted_path(command.input) + ": " + cut});
-  }
+  if (!note.empty()) print_failure({ExitCode::ok, note});
   if (!command.otlp) return ExitCode::ok;
   return send(std::move(*input->recording), *command.otlp, command.filter);
 }

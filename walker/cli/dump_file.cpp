@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "symbols/managed_lines.h"
 #include "symbols/symboliser.h"
@@ -9,6 +11,7 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
+#include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
@@ -28,6 +31,9 @@ constexpr std::string_view kCut = "it became shorter while it was read, or a par
 // Why there are no stacks in the file. Reports the facts about the dump that a person must know, besides its stacks.
 std::optional<Failure> unusable(const std::string& path, const MappedFile& file, const Minidump& dump) {
   if (!file.error().empty()) return unreadable_file(path, file.error());
+  const std::span<const std::byte> bytes = file.bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const std::string why = kind_refusal("dump", file_kind(text)); !why.empty()) return unreadable_file(path, why);
   const MinidumpError error = dump.error();
   if (error == MinidumpError::x86 || error == MinidumpError::arm) {
     return Failure{ExitCode::wrong_bitness, unreadable_file(path, to_string(error)).message};

@@ -12,6 +12,7 @@
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/cli/compare_recordings.h"
+#include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
@@ -47,6 +48,7 @@ struct Dumps {
 struct Inputs {
   Dumps dumps;
   std::vector<NamedRecording> recordings;  // recordings that are not dumps
+  std::string note;                        // about files that were cut off; empty if none was
 };
 
 void add(Inputs& inputs, const std::string& file, Snapshot snapshot) {
@@ -58,15 +60,15 @@ void add(Inputs& inputs, const std::string& file, Snapshot snapshot) {
 std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::string_view bytes, bool over_time) {
   ReadRecording read = read_recording(bytes);
   if (!read.recording) return unreadable_file(file, read.error);
-  const bool is_dump = !over_time || read.recording->event == SampleEvent::dump;
+  const bool is_dump = read.recording->event == SampleEvent::dump;
+  if (!is_dump && !over_time) return unreadable_file(file, kind_refusal("report", FileKind::recording));
   if (is_dump) {
-    if (const std::string why = dump_refusal(*read.recording); !why.empty()) {
-      return unreadable_file(file, "it is no dump: " + why);
-    }
     if (const std::string why = series_refusal(*read.recording); !why.empty()) return unreadable_file(file, why);
   }
   if (const std::string cut = sentence(read.cut); !cut.empty()) {
-    print_failure({ExitCode::ok, quoted_path(file) + ": " + cut});
+    const std::string about = quoted_path(file) + ": " + cut;
+    print_failure({ExitCode::ok, about});
+    inputs.note += (inputs.note.empty() ? "" : ". ") + about;
   }
   if (is_dump) {
     for (Snapshot& snapshot : to_series(*read.recording)) add(inputs, file, std::move(snapshot));
@@ -208,11 +210,12 @@ std::string why_same(const Dumps& dumps, std::size_t one, const std::vector<std:
   return same == kept.end() ? "" : "is the same dump as " + quoted_path(dumps.files[*same]);
 }
 
-bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Findings& findings, ByteSink& sink) {
+bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Findings& findings,
+           const std::string& note, ByteSink& sink) {
   const Fleet fleet = command.across ? find_fleet(dumps.dumps, findings) : Fleet();
   const Fleet* const across = command.across ? &fleet : nullptr;
   if (command.format == Format::html) {
-    return HtmlExporter({.all = command.all}).write_findings(dumps.dumps, findings, sink, across);
+    return HtmlExporter({.all = command.all}, note).write_findings(dumps.dumps, findings, sink, across);
   }
   if (command.format == Format::json) return write_findings_json(dumps.dumps, findings, kVersion, sink, across);
   return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);
@@ -245,7 +248,7 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
   if (const auto failure = read_files(command, open_dump, inputs)) return print_failure(*failure);
   if (!inputs.recordings.empty()) {
     return compare_recordings(command, colour, std::move(inputs.recordings[0]), std::move(inputs.recordings[1]),
-                              output);
+                              inputs.note, output);
   }
   Dumps dumps = in_order(std::move(inputs.dumps));
   if (!command.single && dumps.dumps.size() < 2) {
@@ -263,7 +266,7 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
   const Findings findings = find_hangs(dumps.dumps, dumps.files);
   if (command.quiet) return code_of(findings);
   const auto failure =
-      output.write([&](ByteSink& sink) { return write(command, colour, dumps, findings, sink); });
+      output.write([&](ByteSink& sink) { return write(command, colour, dumps, findings, inputs.note, sink); });
   return failure ? print_failure(*failure) : code_of(findings);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "walker/cli/dump_file.h"
+#include "walker/cli/input_names.h"
 #include "walker/cli/options/options.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
@@ -13,11 +14,14 @@
 namespace mixwalk {
 
 // Parses the command line, and calls `run` with the command that it means, or prints what it asks for instead: help, or
-// what is wrong.
+// what is wrong. `list_folder`: as for expand_inputs().
 template <class Run>
-ExitCode run_arguments(const std::vector<std::string>& arguments, const Run& run) {
-  const ParseResult parsed = parse_command_line(arguments, otel_variables());
-  if (parsed.command) return std::visit(run, *parsed.command);
+ExitCode run_arguments(const std::vector<std::string>& arguments, const ListFolder& list_folder, const Run& run) {
+  ParseResult parsed = parse_command_line(arguments, otel_variables());
+  if (parsed.command) {
+    if (const auto failure = expand_inputs(*parsed.command, list_folder)) return print_failure(*failure);
+    return std::visit(run, *parsed.command);
+  }
   if (!parsed.to_stdout.empty()) return print(parsed.to_stdout);
   std::fputs(parsed.to_stderr.c_str(), stderr);
   return parsed.exit_code;

@@ -12,6 +12,7 @@
 #include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
+#include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
@@ -71,9 +72,10 @@ class RecordFile {
   std::size_t chunks() const noexcept { return records_.cut().chunks; }
   // The bytes of the last record, with the magic in front of the header.
   std::string_view bytes() const { return rest().substr(0, used_); }
+  // What was read behind the last record but one.
+  std::string_view rest() const { return std::string_view(bytes_).substr(begin_); }
 
  private:
-  std::string_view rest() const { return std::string_view(bytes_).substr(begin_); }
   void read() {
     bytes_.erase(0, begin_);
     begin_ = 0;
@@ -196,7 +198,10 @@ ExitCode Symbolising::run() {
   using Kind = RecordSequence::Next::Kind;
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
-  if (next.kind == Kind::refused) return print_failure(unreadable(next.why));
+  if (next.kind == Kind::refused) {
+    const std::string why = kind_refusal("symbolise", file_kind(in.rest()));
+    return print_failure(unreadable(why.empty() ? next.why : why));
+  }
   if (next.kind == Kind::more) return print_failure(unreadable(in.error()));
   if (would_empty(command_.output, command_.input)) {
     return print_failure(

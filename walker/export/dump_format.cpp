@@ -1,8 +1,8 @@
 #include "walker/export/dump_format.h"
 
+#include <algorithm>
 #include <vector>
 
-#include "walker/model/recording_builder.h"
 #include "walker/model/series.h"
 
 namespace mixwalk {
@@ -30,12 +30,15 @@ std::uint64_t snapshot_bytes(const Recording& recording) {
 }  // namespace
 
 bool DumpExporter::write(const Recording& recording, ByteSink& sink) const {
-  return exporter_->write(to_snapshot(recording), sink);
+  const std::vector<Snapshot> dumps = to_series(recording);
+  return std::ranges::all_of(dumps, [&](const Snapshot& dump) {
+    return (&dump == &dumps.front() || sink.write("\n")) && exporter_->write(dump, sink);
+  });
 }
 
 std::string dump_refusal(const Recording& recording) {
   if (recording.event != SampleEvent::dump) {
-    return "it shows one moment, and the recording is of samples over time";
+    return "it shows one moment, and the recording is of samples over time, which html and speedscope show";
   }
   if (snapshot_bytes(recording) > kMaxDumpBytes) return "the stacks are too many and too deep";
   return {};
@@ -50,6 +53,14 @@ std::string series_refusal(const Recording& recording) {
   const std::size_t dumps = dumps_of(recording);
   if (dumps > kMaxDumps || bytes * dumps > kMaxDumpBytes) return "it has too many dumps";
   return {};
+}
+
+std::string one_dump_refusal(const Recording& recording) {
+  if (std::string why = dump_refusal(recording); !why.empty()) return why;
+  const std::size_t dumps = dumps_of(recording);
+  if (dumps == 1) return {};
+  return "it has room for one dump, and there are " + std::to_string(dumps) +
+         "; text and html show all of them, and mixwalk compare explains them, also as json";
 }
 
 }  // namespace mixwalk

@@ -8,7 +8,8 @@
 
 namespace mixwalk {
 
-// Writes a recording of SampleEvent::dump in a format of snapshots.
+// Writes a recording of SampleEvent::dump in a format of snapshots. The dumps of a series follow each other, with an
+// empty line between them.
 class DumpExporter final : public RecordingExporter {
  public:
   explicit DumpExporter(std::unique_ptr<Exporter> exporter) : exporter_(std::move(exporter)) {}
@@ -24,6 +25,9 @@ std::string dump_refusal(const Recording& recording);
 
 // Does the same for a format that shows a recording as a series of dumps (to_series), each with all modules.
 std::string series_refusal(const Recording& recording);
+
+// Does the same for a format that has room for one dump only.
+std::string one_dump_refusal(const Recording& recording);
 
 // The dump of a real process needs much less memory, but a forged file of a few kilobytes can ask for more.
 inline constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{1} << 30;

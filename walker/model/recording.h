@@ -87,7 +87,7 @@ struct Recording {
   std::string locks_missing;
   std::string unasked;
   bool some_threads = false;  // Omissions::threads, the same for all dumps of a series
-  // For a series: the data of each dump except the last one, in order.
+  // For a series: the data of each dump, in order. Earlier versions left out the last one.
   std::vector<EarlierDump> earlier_dumps;
 
   bool operator==(const Recording&) const = default;

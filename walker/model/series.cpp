@@ -1,85 +1,13 @@
 #include "walker/model/series.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <numeric>
 #include <utility>
-
-#include "walker/model/recording_builder.h"
 
 namespace mixwalk {
 namespace {
 
 constexpr std::uint64_t kNsOfMs = 1'000'000;
-
-// Puts the dumps of a series into one recording.
-class SeriesBuilder {
- public:
-  explicit SeriesBuilder(const std::vector<Snapshot>& series) {
-    // A snapshot's modules must be sorted by base, and each dump gets back all of them.
-    std::vector<Module> modules;
-    for (const Snapshot& dump : series) modules.insert(modules.end(), dump.modules.begin(), dump.modules.end());
-    std::ranges::stable_sort(modules, {}, &Module::base);
-    for (const Module& module : modules) builder_.add_module(module);
-  }
-
-  void add(const Snapshot& dump, std::uint64_t time_ns, bool last) {
-    Recording& recording = builder_.recording();
-    std::vector<std::int32_t> modules, assemblies;  // their numbers in the recording
-    for (const Module& module : dump.modules) modules.push_back(static_cast<std::int32_t>(builder_.add_module(module)));
-    for (const Assembly& assembly : dump.assemblies) {
-      assemblies.push_back(static_cast<std::int32_t>(builder_.add_assembly(assembly)));
-    }
-    Recording::EarlierDump earlier{.time_ns = time_ns, .cpu = {}, .locks = {}, .locks_missing = {}, .unasked = {}};
-    for (const Thread& thread : dump.threads) {
-      Recording::Sample sample{.time_ns = time_ns};
-      sample.thread = thread_of(thread);
-      Stack stack = thread.stack;
-      for (StackFrame& frame : stack.frames) {
-        if (frame.module != Frame::kNone) frame.module = modules[static_cast<std::size_t>(frame.module)];
-        if (frame.il.assembly == Frame::kNone) continue;
-        frame.il.assembly = assemblies[static_cast<std::size_t>(frame.il.assembly)];
-      }
-      sample.stack = builder_.add_stack(stack);
-      if (!thread.skipped.empty()) sample.detail = builder_.add_detail(thread.skipped);
-      recording.samples.push_back(sample);
-      if (last) {
-        recording.threads[sample.thread].cpu = thread.cpu;
-      } else {
-        earlier.cpu.push_back(thread.cpu);
-      }
-    }
-    recording.duration_ns = time_ns;
-    recording.some_threads = recording.some_threads || dump.omissions.threads;
-    if (last) {
-      recording.locks = dump.locks;
-      recording.locks_missing = dump.locks_missing;
-      recording.unasked = dump.unasked;
-    } else {
-      earlier.locks = dump.locks;
-      earlier.locks_missing = dump.locks_missing;
-      earlier.unasked = dump.unasked;
-      recording.earlier_dumps.push_back(std::move(earlier));
-    }
-  }
-
-  Recording take() { return std::move(builder_.recording()); }
-  Recording& recording() { return builder_.recording(); }
-
- private:
-  // A thread that has another name or another start time in another dump gets its own row, so that each dump gets back
-  // the values that it had.
-  std::uint32_t thread_of(const Thread& thread) {
-    std::vector<Recording::ThreadInfo>& rows = builder_.recording().threads;
-    const auto [at, added] = threads_.try_emplace({thread.os_id, thread.clr_id, thread.created, thread.name},
-                                                  static_cast<std::uint32_t>(rows.size()));
-    if (added) rows.push_back({thread.os_id, thread.clr_id, thread.name, thread.created});
-    return at->second;
-  }
-
-  RecordingBuilder builder_;
-  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t> threads_;
-};
 
 // Restores the data that an earlier dump of a series had.
 void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
@@ -97,31 +25,100 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }
 
+// Sorts the modules by base, as a snapshot has them. Those that a later dump added are behind those of the first dump.
+void sort_modules(Recording& recording) {
+  const std::vector<Module>& modules = recording.modules;
+  if (std::ranges::is_sorted(modules, {}, &Module::base)) return;
+  std::vector<std::size_t> order(modules.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return modules[i].base; });
+  std::vector<Module> sorted;
+  std::vector<std::int32_t> places(modules.size());
+  for (const std::size_t i : order) {
+    places[i] = static_cast<std::int32_t>(sorted.size());
+    sorted.push_back(modules[i]);
+  }
+  for (Frame& frame : recording.frames) {
+    if (frame.module != Frame::kNone) frame.module = places[static_cast<std::size_t>(frame.module)];
+  }
+  recording.modules = std::move(sorted);
+}
+
 }  // namespace
 
-Recording to_recording(const std::vector<Snapshot>& series) {
-  std::vector<const Snapshot*> dumps;
-  for (const Snapshot& dump : series) {
-    if (!dump.threads.empty()) dumps.push_back(&dump);
+void SeriesBuilder::add(const Snapshot& dump) {
+  Recording& recording = builder_.recording();
+  if (!begun_) {
+    recording.tool_version = dump.tool_version;
+    recording.unix_time_ms = dump.unix_time_ms;
+    recording.process = dump.process;
+    recording.runtime = dump.runtime;
+    recording.engine = dump.engine;
+  } else {
+    const std::uint64_t since = dump.unix_time_ms - std::min(dump.unix_time_ms, recording.unix_time_ms);
+    time_ms_ = std::max(time_ms_ + 1, since);
   }
-  if (dumps.empty()) return series.empty() ? Recording{} : to_recording(series.back());
-  SeriesBuilder builder(series);
-  const Snapshot& first = *dumps.front();
-  Recording& header = builder.recording();
-  header.tool_version = first.tool_version;
-  header.unix_time_ms = first.unix_time_ms;
-  header.process = first.process;
-  header.runtime = first.runtime;
-  header.engine = first.engine;
-  std::uint64_t time_ms = 0;
-  for (const Snapshot* dump : dumps) {
-    if (dump != dumps.front()) {
-      const std::uint64_t since = dump->unix_time_ms - std::min(dump->unix_time_ms, first.unix_time_ms);
-      time_ms = std::max(time_ms + 1, since);
+  begun_ = true;
+  const std::uint64_t time_ns = time_ms_ * kNsOfMs;
+  std::vector<std::int32_t> modules, assemblies;  // their numbers in the recording
+  for (const Module& module : dump.modules) modules.push_back(static_cast<std::int32_t>(builder_.add_module(module)));
+  for (const Assembly& assembly : dump.assemblies) {
+    assemblies.push_back(static_cast<std::int32_t>(builder_.add_assembly(assembly)));
+  }
+  Recording::EarlierDump record{.time_ns = time_ns,
+                                .cpu = {},
+                                .locks = dump.locks,
+                                .locks_missing = dump.locks_missing,
+                                .unasked = dump.unasked};
+  for (const Thread& thread : dump.threads) {
+    Recording::Sample sample{.time_ns = time_ns};
+    sample.thread = thread_of(thread);
+    Stack stack = thread.stack;
+    for (StackFrame& frame : stack.frames) {
+      if (frame.module != Frame::kNone) frame.module = modules[static_cast<std::size_t>(frame.module)];
+      if (frame.il.assembly == Frame::kNone) continue;
+      frame.il.assembly = assemblies[static_cast<std::size_t>(frame.il.assembly)];
     }
-    builder.add(*dump, time_ms * kNsOfMs, dump == dumps.back());
+    sample.stack = builder_.add_stack(stack);
+    if (!thread.skipped.empty()) sample.detail = builder_.add_detail(thread.skipped);
+    recording.samples.push_back(sample);
+    record.cpu.push_back(thread.cpu);
   }
-  return builder.take();
+  recording.duration_ns = time_ns;
+  recording.some_threads = recording.some_threads || dump.omissions.threads;
+  recording.earlier_dumps.push_back(std::move(record));
+}
+
+void SeriesBuilder::end() {
+  Recording& recording = builder_.recording();
+  if (recording.earlier_dumps.empty()) return;
+  const Recording::EarlierDump& last = recording.earlier_dumps.back();
+  recording.locks = last.locks;
+  recording.locks_missing = last.locks_missing;
+  recording.unasked = last.unasked;
+}
+
+// A thread that has another name or another start time in another dump gets its own row, so that each dump gets back
+// the values that it had.
+std::uint32_t SeriesBuilder::thread_of(const Thread& thread) {
+  std::vector<Recording::ThreadInfo>& rows = builder_.recording().threads;
+  const auto [at, added] = threads_.try_emplace({thread.os_id, thread.clr_id, thread.created, thread.name},
+                                                static_cast<std::uint32_t>(rows.size()));
+  if (added) rows.push_back({thread.os_id, thread.clr_id, thread.name, thread.created});
+  return at->second;
+}
+
+Recording to_recording(const std::vector<Snapshot>& series) {
+  SeriesBuilder builder;
+  bool is_empty = true;
+  for (const Snapshot& dump : series) {
+    if (dump.threads.empty()) continue;
+    builder.add(dump);
+    is_empty = false;
+  }
+  if (is_empty && !series.empty()) return to_recording(series.back());
+  builder.end();
+  return std::move(builder.recording());
 }
 
 std::size_t dumps_of(const Recording& recording) {
@@ -137,6 +134,7 @@ std::vector<Snapshot> to_series(const Recording& recording) {
   std::vector<Snapshot> series;
   Recording one = recording;  // the tables are those of all dumps; only the samples differ
   one.earlier_dumps.clear();
+  sort_modules(one);
   for (auto first = samples.begin(); first != samples.end();) {
     const auto last = std::find_if(first, samples.end(), [&](const Recording::Sample& sample) {
       return sample.time_ns != first->time_ns;
@@ -144,8 +142,7 @@ std::vector<Snapshot> to_series(const Recording& recording) {
     one.samples.assign(first, last);
     Snapshot& dump = series.emplace_back(to_snapshot(one));
     dump.unix_time_ms += first->time_ns / kNsOfMs;
-    // This includes the last dump, because a truncated file may end with an earlier dump, and have the locks of the
-    // last.
+    // Earlier versions had no record of the last dump, whose data are the recording's own.
     const auto earlier = std::ranges::find(recording.earlier_dumps, first->time_ns, &Recording::EarlierDump::time_ns);
     if (earlier != recording.earlier_dumps.end()) {
       restore(dump, &*earlier);
@@ -154,7 +151,7 @@ std::vector<Snapshot> to_series(const Recording& recording) {
     }
     first = last;
   }
-  if (series.empty()) series.push_back(to_snapshot(recording));
+  if (series.empty()) series.push_back(to_snapshot(one));
   return series;
 }
 

@@ -1,16 +1,40 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "walker/model/recording.h"
+#include "walker/model/recording_builder.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
-// Makes one recording of SampleEvent::dump from a series of dumps of one process, in the order of time. Samples with
-// the same time belong to the same dump. A dump without threads has no samples, so the recording does not show it. If
-// dumps have the same millisecond, or the clock was set back, their times are set one millisecond apart.
+// Makes one recording of SampleEvent::dump from the dumps of one process, in the order of time. Samples with the same
+// time belong to the same dump. If dumps have the same millisecond, or the clock was set back, their times are set one
+// millisecond apart. Everything in the recording only grows, so that it can be written while the series goes on.
+class SeriesBuilder {
+ public:
+  // A dump without threads has no samples, so the recording does not show it.
+  void add(const Snapshot& dump);
+  // To be called after the last dump: gives the recording itself the locks of that dump, which is where the first
+  // versions of mixwalk look.
+  void end();
+  Recording& recording() noexcept { return builder_.recording(); }
+
+ private:
+  std::uint32_t thread_of(const Thread& thread);
+
+  RecordingBuilder builder_;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t> threads_;
+  bool begun_ = false;
+  std::uint64_t time_ms_ = 0;  // of the last dump, since the first one
+};
+
+// The recording of a whole series.
 Recording to_recording(const std::vector<Snapshot>& series);
 
 // The dumps of a recording of SampleEvent::dump, in order. Each has the modules and assemblies of all of them. Earlier

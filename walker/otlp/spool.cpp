@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "walker/base/errno_text.h"
+#include "walker/base/list_folder.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/sha256.h"
 #include "walker/base/wall_clock.h"
@@ -96,34 +97,32 @@ Spool::Spool(const fs::path& folder, const CollectorUrl& url, std::uint64_t max_
   errno = 0;
   // If this file cannot be written, no request can be.
   if (!std::ofstream(folder_ / "lock", std::ios::app)) error_ = errno_text();
-  std::error_code error;
-  fs::directory_iterator readable(folder_, error);
-  if (error) error_ = error.message();
+  error_ = error_.empty() ? list_folder(folder_).error : error_;
   forget_torn();
   // The name must sort after those of earlier runs, even if the clock was set back since.
   if (const auto files = waiting(); !files.empty()) last_ms_ = time_of(files.back()) + 1;
 }
 
 void Spool::forget_torn() const {
-  std::error_code error;
   const auto now = fs::file_time_type::clock::now();
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    std::error_code its;
-    if (!ends_with(at->path(), kTorn)) continue;
-    const auto written = fs::last_write_time(at->path(), its);
-    if (!its && now - written > kTornAfter) fs::remove(at->path(), its);
+  for (const std::string& name : list_folder(folder_).files) {
+    const fs::path path = folder_ / path_of(name);
+    std::error_code error;
+    if (!ends_with(path, kTorn)) continue;
+    const auto written = fs::last_write_time(path, error);
+    if (!error && now - written > kTornAfter) fs::remove(path, error);
   }
 }
 
 std::string Spool::add(std::string_view request) {
   std::uint64_t bytes = request.size();
-  std::error_code error;
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    std::error_code its;
-    const std::uint64_t size = fs::file_size(at->path(), its);
-    if (!its) bytes += size;
+  const FolderListing listing = list_folder(folder_);
+  if (!listing.error.empty()) return listing.error;
+  for (const std::string& name : listing.files) {
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(folder_ / path_of(name), error);
+    if (!error) bytes += size;
   }
-  if (error) return error.message();
   if (bytes > max_bytes_) return fmt::format("it is full ({} MiB)", max_bytes_ >> 20);
   last_ms_ = std::max(unix_time_ms_now(), last_ms_);  // the clock may have been set back
   const std::string name =
@@ -135,11 +134,9 @@ std::string Spool::add(std::string_view request) {
 
 std::vector<fs::path> Spool::waiting() const {
   std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    if (is_request(at->path())) files.push_back(at->path());
+  for (const std::string& name : list_folder(folder_).files) {
+    if (fs::path path = folder_ / path_of(name); is_request(path)) files.push_back(std::move(path));
   }
-  std::ranges::sort(files);
   return files;
 }
 

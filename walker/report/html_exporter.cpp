@@ -12,9 +12,10 @@ namespace mixwalk {
 namespace {
 
 // Writes the parts that a dump and a recording have in common.
-void write_head(const auto& from, JsonWriter& json) {
+void write_head(const auto& from, const std::string& note, JsonWriter& json) {
   json.field("format", "mixwalk-report");
   json.field("version", HtmlExporter::kVersion);
+  if (!note.empty()) json.field("note", note);
   json.field("tool", "mixwalk " + from.tool_version);
   json.field("engine", enum_name(from.engine));
   json.field("runtime", runtime_text(from.runtime));
@@ -47,7 +48,7 @@ bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* 
       [&](JsonWriter& json) {
         ReportTables tables;
         json.begin_object();
-        write_head(dumps.back(), json);
+        write_head(dumps.back(), note_, json);
         json.array("dumps", dumps, [&](const Snapshot& dump) { write_dump_data(dump, filter_, tables, json); });
         if (findings != nullptr) {
           json.key("findings");
@@ -65,7 +66,7 @@ bool HtmlExporter::write(const Recording& recording, ByteSink& sink) const {
       [&](JsonWriter& json) {
         ReportTables tables;
         json.begin_object();
-        write_head(recording, json);
+        write_head(recording, note_, json);
         json.key("recording");
         write_recording_data(recording, tables, json);
         tables.write(json);
@@ -80,7 +81,7 @@ bool HtmlExporter::write_difference(const Recording& before, const Recording& af
       [&](JsonWriter& json) {
         ReportTables tables;
         json.begin_object();
-        write_head(after, json);
+        write_head(after, note_, json);
         json.key("compared");
         json.begin_array();
         write_compared_recording_data(before, files[0], tables, json);

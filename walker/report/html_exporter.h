@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "walker/export/exporter.h"
 #include "walker/export/recording_exporter.h"
@@ -17,8 +18,10 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
  public:
   static constexpr int kVersion = 1;  // the version of the data in the page
 
-  // The filter is that of dumps; a recording is filtered by its caller.
-  explicit HtmlExporter(const FrameFilter& filter = {}) : filter_(filter) {}
+  // The filter is that of dumps; a recording is filtered by its caller. `note`: a sentence that the page begins with,
+  // such as that the file was cut off; empty for none.
+  explicit HtmlExporter(const FrameFilter& filter = {}, std::string note = {})
+      : filter_(filter), note_(std::move(note)) {}
 
   bool write(const Snapshot& snapshot, ByteSink& sink) const override;
   bool write(const Recording& recording, ByteSink& sink) const override;
@@ -37,6 +40,7 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
   bool write_dumps(std::span<const Snapshot> dumps, const Findings* findings, const Fleet* across, ByteSink& sink) const;
 
   FrameFilter filter_;
+  std::string note_;
 };
 
 // Returns why no page can be made of a recording: it is a series of dumps that would take too much memory

@@ -66,6 +66,35 @@ TEST_F(PartialFileTest, NamesAreUtf8) {
   EXPECT_TRUE(fs::exists(folder_ / fs::path(u8"aBestellungen \u00fc\u20ac")));
 }
 
+TEST_F(PartialFileTest, ALinkedFileKeepsItsContentUntilThereIsAnother) {
+  std::error_code unsupported;
+  fs::create_symlink(folder_ / "target", name_, unsupported);
+  if (unsupported) GTEST_SKIP() << "this system has no links";
+  std::ofstream(folder_ / "target") << "before, and longer";
+  { PartialFile file(name_); }
+  EXPECT_EQ(text_of(name_), "before, and longer");
+  PartialFile file(name_);
+  EXPECT_TRUE(file.write("after"));
+  EXPECT_EQ(file.commit(), "");
+  EXPECT_EQ(text_of(folder_ / "target"), "after");
+  EXPECT_TRUE(fs::is_symlink(name_));
+}
+
+TEST_F(PartialFileTest, HasOneWriter) {
+  std::ofstream(name_ + ".partial") << "left by a program that was ended, and longer";
+  PartialFile first(name_);
+  EXPECT_TRUE(first.write("first"));
+  {
+    PartialFile second(name_);
+    EXPECT_EQ(second.error(), "another program is writing it");
+    EXPECT_FALSE(second.write("second"));
+    EXPECT_NE(second.commit(), "");
+  }
+  EXPECT_EQ(first.commit(), "");
+  EXPECT_EQ(text_of(name_), "first");
+  EXPECT_EQ(files(), 1u);
+}
+
 TEST_F(PartialFileTest, WouldEmptyAFileOfItsTemporaryNameAndOneThatItLinksTo) {
   const std::string other = (folder_ / "b").string(), temporary = name_ + ".partial";
   for (const std::string& file : {name_, other, temporary}) std::ofstream(file) << "input";

@@ -8,6 +8,9 @@
 
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
+#include "walker/export/store_exporter.h"
+#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {
@@ -98,6 +101,14 @@ TEST_F(ConvertTest, SaysWhatWasCutAndConvertsTheRest) {
       << longer.err;
 }
 
+TEST_F(ConvertTest, APageOfACutRecordingSaysSo) {
+  const std::string whole = golden("wall.mixwalk");
+  const std::string cut = convert(whole.substr(0, whole.size() - 1), "html").out;
+  EXPECT_NE(cut.find(R"("note":"\")"), std::string::npos);
+  EXPECT_NE(cut.find("the recording was interrupted"), std::string::npos);
+  EXPECT_EQ(convert(whole, "html").out.find(R"("note":)"), std::string::npos);
+}
+
 TEST_F(ConvertTest, WhatCannotBeRead) {
   const Result missing = convert_file(path("missing"), "text");
   EXPECT_EQ(missing.code, ExitCode::input);
@@ -116,6 +127,34 @@ TEST_F(ConvertTest, AFormatThatCannotShowTheRecording) {
   EXPECT_NE(result.err.find("cannot be written as json: it shows one moment"), std::string::npos)
       << result.err;
   EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(ConvertTest, FilesOfOtherCommandsNameThem) {
+  EXPECT_NE(convert("MDMP and so on", "text").err.find(
+                "it is a minidump (.dmp), which convert does not take: dump, compare and report do"),
+            std::string::npos);
+  EXPECT_NE(convert(golden("dump.json"), "text").err.find("it is a dump in JSON, which convert does not take"),
+            std::string::npos);
+}
+
+TEST_F(ConvertTest, ASeriesIsNotMixedIntoOneDump) {
+  const auto read = read_recording(golden("dump.mixwalk"));
+  ASSERT_TRUE(read.recording);
+  std::vector<Snapshot> dumps(3, to_snapshot(*read.recording));
+  StringSink series;
+  ASSERT_TRUE(StoreExporter().write(to_recording(dumps), series));
+  const Result json = convert(series.text, "json", path("out"));
+  EXPECT_EQ(json.code, ExitCode::input);
+  EXPECT_NE(json.err.find("it has room for one dump, and there are 3; text and html show all of them"),
+            std::string::npos)
+      << json.err;
+  EXPECT_FALSE(fs::exists(path("out")));
+  const std::string one = convert(golden("dump.mixwalk"), "text").out, three = convert(series.text, "text").out;
+  std::size_t count = 0;
+  constexpr char kHead[] = "process 4711  C:\\orders\\orders.exe";
+  for (std::size_t at = 0; (at = three.find(kHead, at)) != std::string::npos; ++at) ++count;
+  EXPECT_EQ(count, 3u);
+  EXPECT_TRUE(three.starts_with(one + "\n")) << three;
 }
 
 TEST_F(ConvertTest, WhatCannotBeWritten) {

@@ -169,6 +169,18 @@ TEST_F(HangCommandTest, ASeriesInOneFile) {
   EXPECT_NE(result.out.find("+10 s"), std::string::npos);
 }
 
+TEST_F(HangCommandTest, ACutSeriesIsComparedAndItsPageSaysSo) {
+  const std::string whole = stored(to_recording(test::troubled_program()));
+  HangCommand command;
+  command.files = {file("series.mixwalk", whole.substr(0, whole.size() - 1))};
+  command.format = Format::html;
+  command.single = true;
+  const Result result = run(command);
+  EXPECT_EQ(result.code, ExitCode::stuck);
+  EXPECT_NE(result.err.find("series.mixwalk\": the recording was interrupted"), std::string::npos) << result.err;
+  EXPECT_NE(result.out.find("series.mixwalk\\\": the recording was interrupted"), std::string::npos);
+}
+
 // Returns the JSON of compare, without the names of files.
 std::string findings_of(const std::string& text) {
   nlohmann::json json = nlohmann::json::parse(text);
@@ -352,7 +364,7 @@ TEST_F(HangCommandTest, FilesThatAreNoDumps) {
   command.files = {path("missing")};
   EXPECT_EQ(run(command).code, ExitCode::input);
   command.files = {golden_file("wall.mixwalk")};
-  EXPECT_NE(run(command).err.find("it is no dump"), std::string::npos);
+  EXPECT_NE(run(command).err.find("it is a recording, which report does not take"), std::string::npos);
 }
 
 TEST_F(HangCommandTest, TwoRecordingsAreComparedInTheOrderOfTheCommandLine) {
@@ -395,7 +407,7 @@ TEST_F(HangCommandTest, RecordingsThatCannotBeCompared) {
   EXPECT_NE(refused({a, dump}).find("is a recording, and "), std::string::npos);
   EXPECT_NE(refused({a, c}).find("one recording is of \"wall\" and the other of \"cpu\""), std::string::npos);
   command.single = true;
-  EXPECT_NE(refused({a}).find("it is no dump"), std::string::npos);
+  EXPECT_NE(refused({a}).find("it is a recording, which report does not take"), std::string::npos);
 }
 
 TEST_F(HangCommandTest, HtmlOfAFleetSaysWhatItHasInCommon) {

@@ -1,11 +1,16 @@
 #include "walker/base/output_path.h"
 
+#include <fcntl.h>
+#include <io.h>
 #include <windows.h>
 
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <string_view>
 #include <system_error>
+
+#include "walker/base/errno_text.h"
 
 namespace mixwalk {
 
@@ -36,6 +41,25 @@ std::optional<BY_HANDLE_FILE_INFORMATION> information_of(const fs::path& path) {
   return known ? std::optional(information) : std::nullopt;
 }
 
+std::string why_not_opened(DWORD error) {
+  switch (error) {
+    case ERROR_SHARING_VIOLATION:
+    case ERROR_DELETE_PENDING: return "another program is writing it";
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_DRIVE:
+    case ERROR_BAD_NETPATH:
+    case ERROR_BAD_NET_NAME: return errno_text(ENOENT);
+    case ERROR_INVALID_NAME:
+    case ERROR_BAD_PATHNAME: return "Windows allows no such name";
+    case ERROR_FILENAME_EXCED_RANGE: return errno_text(ENAMETOOLONG);
+    case ERROR_ACCESS_DENIED: return errno_text(EACCES);
+    case ERROR_WRITE_PROTECT: return errno_text(EROFS);
+    case ERROR_DISK_FULL: return errno_text(ENOSPC);
+    default: return "error " + std::to_string(error) + " of Windows";
+  }
+}
+
 }  // namespace
 
 bool is_written_through(const fs::path& path) {
@@ -48,7 +72,36 @@ bool is_written_through(const fs::path& path) {
   return type != fs::file_type::not_found && type != fs::file_type::regular;
 }
 
-std::FILE* open_for_writing(const fs::path& path) { return _wfopen(path.c_str(), L"wbN"); }
+OpenedOutput open_output(const fs::path& path) {
+  using Kind = OpenedOutput::Kind;
+  const bool device = is_device(path);
+  // Other programs may read the file, and may rename it.
+  const DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (device ? FILE_SHARE_WRITE : 0);
+  const auto open = [&](DWORD access) {
+    return CreateFileW(path.c_str(), access, share, nullptr, device ? OPEN_EXISTING : OPEN_ALWAYS,
+                       FILE_ATTRIBUTE_NORMAL, nullptr);
+  };
+  // The right to delete is for remove_at_end().
+  HANDLE file = open(device ? GENERIC_WRITE : GENERIC_WRITE | DELETE);
+  if (file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_ACCESS_DENIED) file = open(GENERIC_WRITE);
+  const DWORD error = GetLastError();
+  if (file == INVALID_HANDLE_VALUE) return {.file = nullptr, .why = why_not_opened(error)};
+  const Kind kind = device || GetFileType(file) != FILE_TYPE_DISK ? Kind::stream
+                    : error == ERROR_ALREADY_EXISTS               ? Kind::existing
+                                                                  : Kind::created;
+  const int descriptor = _open_osfhandle(reinterpret_cast<std::intptr_t>(file), _O_WRONLY | _O_BINARY | _O_NOINHERIT);
+  return {.file = _fdopen(descriptor, "wb"), .kind = kind, .why = {}};
+}
+
+// If the system refuses this, a file stays that nothing was written to.
+void remove_at_end(std::FILE* file, const fs::path&, bool remove) {
+  if (file == nullptr) return;
+  FILE_DISPOSITION_INFO disposition{.DeleteFile = remove};
+  SetFileInformationByHandle(reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file))), FileDispositionInfo, &disposition,
+                             sizeof disposition);
+}
+
+bool empty(std::FILE* file) { return _chsize_s(_fileno(file), 0) == 0; }
 
 // std::filesystem::equivalent is not used, because it compares drive letters first. A device is never a file, and is
 // not opened, because the server of a pipe would see a client come and go.

@@ -53,14 +53,15 @@ std::span<const RecordingFormat> recording_formats() {
       {Format::chrome_trace, "chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
       {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
       {Format::collapsed_plain, "collapsed-plain", {}, &make_collapsed<false>},
-      {Format::firefox, "firefox", {".firefox.json"}, &make<FirefoxProfileExporter>, nullptr, kBrowserBytes},
+      {Format::firefox, "firefox", {".firefox.json"}, &make<FirefoxProfileExporter>, nullptr, false,
+       kBrowserBytes},
       {Format::html, "html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
-      {Format::json, "json", {".json"}, &make_json, &dump_refusal},
+      {Format::json, "json", {".json"}, &make_json, &one_dump_refusal, true},
       {Format::mixwalk, "mixwalk", {".mixwalk"}, &make<StoreExporter>},
       {Format::otlp, "otlp", {".otlp"}, &make_otlp},
       {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
-      {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>, nullptr, kBrowserBytes},
-      {Format::text, "text", {".txt"}, &make_text, &dump_refusal},
+      {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>, nullptr, false, kBrowserBytes},
+      {Format::text, "text", {".txt"}, &make_text, &series_refusal, true},
   };
   return formats;
 }

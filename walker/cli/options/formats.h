@@ -24,8 +24,8 @@ struct RecordingFormat {
   // Returns an empty text if the format can show this recording, otherwise the reason why not, in one line that follows
   // the format's name. If this is null, the format can show every recording.
   std::string (*refusal)(const Recording& recording) = nullptr;
-  // How large a file a browser can open, if the format is for browsers and the file may be larger;
-  // else 0.
+  bool only_dumps = false;  // whether the format shows dumps, and no samples over time
+  // How large a file a browser can open, if the format is for browsers and the file may be larger; else 0.
   std::uint64_t browser_bytes = 0;
 };
 

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "walker/export/dump_format.h"
 #include "walker/otlp/otel_settings.h"
 
 namespace mixwalk {
@@ -11,7 +10,7 @@ namespace {
 std::vector<std::string> format_words(FormatsOf which) {
   std::vector<std::string> all;
   for (const RecordingFormat& format : recording_formats()) {
-    if (which == FormatsOf::recordings && format.refusal == &dump_refusal) continue;
+    if (which == FormatsOf::recordings && format.only_dumps) continue;
     all.emplace_back(format.name);
   }
   return all;

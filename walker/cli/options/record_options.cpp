@@ -3,7 +3,6 @@
 
 #include "walker/cli/options/output_options.h"
 #include "walker/cli/options/visit_options.h"
-#include "walker/export/dump_format.h"
 #include "walker/session/protocol.h"
 
 namespace mixwalk {
@@ -132,8 +131,8 @@ void finish_output(const CLI::App& app, const RecordArguments& arguments, const 
     refuse("mixwalk knows no format for the extension of --output: give one with --format");
   }
   check_frames(*command.format, command.filter);
-  if (command.format->refusal == &dump_refusal) {
-    refuse(std::string(command.format->name) + " shows one moment, not a recording");
+  if (command.format->only_dumps) {
+    refuse(std::string(command.format->name) + " shows one moment, not a recording: mixwalk dump writes it");
   }
 }
 

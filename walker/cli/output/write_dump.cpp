@@ -3,7 +3,6 @@
 #include "walker/export/json.h"
 #include "walker/export/text.h"
 #include "walker/model/recording_builder.h"
-#include "walker/model/series.h"
 #include "walker/report/html_exporter.h"
 #include "walker/shown/recording_filter.h"
 
@@ -31,11 +30,6 @@ bool write(const Snapshot& snapshot, const DumpOutput& how, bool colour, CallChe
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& how, bool colour, Output& output,
                                   CallChecker& calls) {
   return output.write([&](ByteSink& sink) { return write(snapshot, how, colour, calls, sink); });
-}
-
-std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& how, Output& output) {
-  return output.write(
-      [&](ByteSink& sink) { return how.format->make()->write(filtered(to_recording(dumps), how.filter), sink); });
 }
 
 }  // namespace mixwalk

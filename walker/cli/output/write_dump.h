@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "symbols/calls/call_checker.h"
 #include "walker/base/failure.h"
@@ -15,8 +14,5 @@ namespace mixwalk {
 // snapshot was written.
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& how, bool colour, Output& output,
                                   CallChecker& calls);
-
-// Like write_dump(), for a series of dumps, in a format that can contain one.
-std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& how, Output& output);
 
 }  // namespace mixwalk

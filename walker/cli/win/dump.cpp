@@ -12,6 +12,7 @@
 #include "walker/cli/dump_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
+#include "walker/cli/output/series_file.h"
 #include "walker/cli/output/write_dump.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
@@ -81,18 +82,16 @@ void log_calls(const Counters& counters) {
 // The dumps of one command line, from the first dump to the file.
 class DumpRun {
  public:
-  DumpRun(const DumpCommand& command, Output& output)
+  explicit DumpRun(const DumpCommand& command)
       : command_(command),
-        output_(output),
         source_(command),
         symbols_(command.visit.symbol_path),
         unmatched_(command.visit.sampling.threads) {}
 
-  ExitCode run() { return command_.repeat == 1 ? run_one() : run_series(); }
+  ExitCode run_one(Output& output);
+  ExitCode run_series(SeriesFile& file);
 
  private:
-  ExitCode run_one();
-  ExitCode run_series();
   Outcome<Snapshot> next(bool last);
   void add_names(Snapshot& snapshot, CallChecker& calls);
   Failure missing() const {
@@ -100,7 +99,6 @@ class DumpRun {
   }
 
   const DumpCommand& command_;
-  Output& output_;
   DumpSource source_;
   LocalSymbols symbols_;
   UnmatchedThreads unmatched_;
@@ -139,7 +137,7 @@ void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
   add_lines(snapshot, symbols_.lines());
 }
 
-ExitCode DumpRun::run_one() {
+ExitCode DumpRun::run_one(Output& output) {
   auto snapshot = next(true);
   if (!snapshot) return print_failure(snapshot.failure());
   if (!unmatched_.empty() && snapshot->threads.empty()) return print_failure(missing());
@@ -148,36 +146,36 @@ ExitCode DumpRun::run_one() {
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
   log_calls(count(*snapshot));
   if (const auto failure =
-          write_dump(*snapshot, command_, wants_colour(command_, supports_escapes(stdout)), output_, calls)) {
+          write_dump(*snapshot, command_, wants_colour(command_, supports_escapes(stdout)), output, calls)) {
     return print_failure(*failure);
   }
   return unmatched_.empty() ? ExitCode::ok : print_failure(missing());
 }
 
-// The dumps so far are kept, however the series ends.
-ExitCode DumpRun::run_series() {
-  std::vector<Snapshot> dumps;
+// Each dump is in the file when it was made. The dumps so far are kept, however the series ends.
+ExitCode DumpRun::run_series(SeriesFile& file) {
   std::optional<Failure> failure;
   bool stopped = false;  // whether Ctrl-C has stopped the series
   while (!stopped && !failure) {
     const ULONGLONG begun = GetTickCount64();
-    const bool last = dumps.size() + 1 == command_.repeat;
+    const bool last = file.dumps() + 1 == command_.repeat;
     auto dump = next(last);
     if (!dump) {
-      if (dumps.empty()) return print_failure(dump.failure());
+      if (file.dumps() == 0) return print_failure(dump.failure());
       failure = dump.failure().code == ExitCode::target_exited ? source_.end() : dump.failure();
       break;
     }
     if (dump->threads.empty()) {
-      if (dumps.empty()) return print_failure(missing());
+      if (file.dumps() == 0) return print_failure(missing());
       failure = {ExitCode::no_thread, "the threads of --thread have ended"};
       break;
     }
     const HANDLE ctrl_c = catch_ctrl_c();  // from here on there is a dump to keep
     CallChecker calls(symbols_.symboliser(), loaded_images(*dump));
     add_names(*dump, calls);
-    dumps.push_back(std::move(*dump));
-    spdlog::info("dump {} of {}", dumps.size(), command_.repeat);
+    failure = file.add(*dump);
+    if (failure) break;
+    spdlog::info("dump {} of {}", file.dumps(), command_.repeat);
     if (last) break;
     using Event = DumpSource::Event;
     const Event event = source_.wait(begun + command_.every_ms, ctrl_c);
@@ -186,8 +184,10 @@ ExitCode DumpRun::run_series() {
   }
   if (!failure) source_.leave();
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
-  if (const auto unwritten = write_series(dumps, command_, output_)) return print_failure(*unwritten);
-  const std::string kept = fmt::format("{} of {} dumps are written", dumps.size(), command_.repeat);
+  const std::string kept = fmt::format("{} of {} dumps are written", file.dumps(), command_.repeat);
+  if (!failure || failure->code != ExitCode::output) {
+    if (const auto unwritten = file.end()) return print_failure(*unwritten);
+  }
   if (failure) return print_failure({failure->code, failure->message + "; " + kept});
   if (stopped) print_failure({ExitCode::ok, "the series was ended by Ctrl-C; " + kept});
   return unmatched_.empty() ? ExitCode::ok : print_failure(missing());
@@ -196,9 +196,13 @@ ExitCode DumpRun::run_series() {
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
+  if (command.repeat > 1) {
+    const auto file = SeriesFile::open(command.output);
+    return file ? DumpRun(command).run_series(**file) : print_failure(file.failure());
+  }
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
-  return DumpRun(command, output).run();
+  return DumpRun(command).run_one(output);
 }
 
 }  // namespace mixwalk

@@ -65,7 +65,8 @@ int main_utf8(int count, wchar_t** values) {
   for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
   if (const auto worker = run_clr_worker(arguments)) return *worker;
   if (const auto watcher = run_suspension_watcher(arguments)) return *watcher;
-  return static_cast<int>(run_arguments(arguments, [](const auto& command) { return run_command(command); }));
+  return static_cast<int>(
+      run_arguments(arguments, &list_folder, [](const auto& command) { return run_command(command); }));
 }
 
 }  // namespace mixwalk

@@ -8,6 +8,7 @@
 #include "walker/cli/win/command.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
+#include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/processes.h"
 
 namespace mixwalk {
@@ -38,10 +39,14 @@ std::optional<std::string> runtime_of(std::uint32_t id) {
 ExitCode run(const PsCommand& command) {
   std::vector<Row> rows;
   for (const ProcessEntry& process : list_processes()) {
-    if (!has_diagnostics_port(process.id)) continue;
-    if (auto runtime = runtime_of(process.id)) {
-      rows.push_back({process.id, process.name, std::move(*runtime)});
-    }
+    const bool has_port = has_diagnostics_port(process.id);
+    // Such a process has a port only if it was published with EventSourceSupport.
+    const bool native_aot = loaded_runtime(process.id) == LoadedRuntime::native_aot;
+    if (!has_port && !native_aot) continue;
+    auto runtime = has_port ? runtime_of(process.id) : std::string();
+    if (!runtime && !native_aot) continue;
+    if (native_aot) runtime = "NativeAOT" + (runtime.value_or("").empty() ? "" : " (" + *runtime + ")");
+    rows.push_back({process.id, process.name, std::move(*runtime)});
   }
   std::string text;
   if (command.format == Format::json) {

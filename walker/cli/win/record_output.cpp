@@ -5,9 +5,9 @@
 #include <ctime>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "unmanaged/win/utf8.h"
+#include "walker/base/list_folder.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/version.h"
 #include "walker/cli/options/default_output.h"
@@ -92,16 +92,9 @@ std::unique_ptr<ByteSink> RecordOutput::open_piece(int piece) {
 void RecordOutput::set_aside_earlier_pieces() const {
   const fs::path first = path_of(first_path_);
   const fs::path folder = first.has_parent_path() ? first.parent_path() : fs::path(".");
-  std::vector<fs::path> earlier;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code its;
-    if (piece_number(first_path_, to_utf8(at->path().filename().native())) &&
-        at->is_regular_file(its)) {
-      earlier.push_back(at->path());
-    }
-  }
-  for (const fs::path& file : earlier) {
+  for (const std::string& name_of_file : list_folder(folder).files) {
+    if (!piece_number(first_path_, name_of_file)) continue;
+    const fs::path file = folder / path_of(name_of_file);
     fs::path aside = file;
     aside += ".old";
     std::error_code problem;
@@ -116,7 +109,12 @@ void RecordOutput::set_aside_earlier_pieces() const {
   }
 }
 
+// Whether the file keeps the content that it had, since there is nothing to put in its place.
+bool RecordOutput::spares_a_file() const { return replaced_ != 0 && !has_samples_; }
+
 std::optional<Failure> RecordOutput::take() {
+  has_samples_ = has_samples_ || !collector_->recording().samples.empty();
+  if (spares_a_file()) return std::nullopt;
   return pieces_ ? written(pieces_->take()) : std::nullopt;
 }
 
@@ -134,6 +132,8 @@ std::optional<Failure> RecordOutput::cut() {
 
 std::optional<Failure> RecordOutput::finish() {
   if (unopened_) return unopened_;
+  has_samples_ = has_samples_ || !collector_->recording().samples.empty();
+  if (spares_a_file()) return std::nullopt;
   if (pieces_) return written(pieces_->end());
   return write_recording(*at_end_, *command_.format, *command_.format->make(),
                          filtered(collector_->recording(), command_.filter));
@@ -148,6 +148,7 @@ std::optional<Failure> RecordOutput::written(bool all) const {
 }
 
 std::string RecordOutput::said() const {
+  if (spares_a_file()) return "there is no sample to write, so \"" + path_ + "\" stays as it was";
   if (files_ == 1) {
     return "wrote \"" + path_ + "\"" +
            (replaced_ != 0 ? " in place of the file that was there" : "");

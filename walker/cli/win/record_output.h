@@ -7,7 +7,7 @@
 #include "walker/base/failure.h"
 #include "walker/cli/options/options.h"
 #include "walker/cli/output/write_output.h"
-#include "walker/cli/win/growing_file.h"
+#include "walker/cli/output/growing_file.h"
 #include "walker/session/recording_pieces.h"
 
 namespace mixwalk {
@@ -24,7 +24,8 @@ class RecordOutput {
 
   // To be called once, before all other functions: writes the data that this collector collects.
   void begin(RecordingCollector& collector);
-  // To be called when samples have come. Samples that are already in the file are cleared.
+  // To be called when samples have come. Samples that are already in the file are cleared. A file that existed is
+  // replaced when there is a first sample.
   std::optional<Failure> take();
   // Whether the file, or the memory for its content, is full.
   bool is_full();
@@ -33,10 +34,11 @@ class RecordOutput {
   // Ends the file, and begins the collector's recording anew (RecordingCollector::begin_piece). The recording continues
   // in a further file.
   std::optional<Failure> cut();
-  // To be called after the last sample. Ends the file, however many samples it has.
+  // To be called after the last sample. Ends the file. A recording without samples is written too, but does not replace
+  // a file that existed.
   std::optional<Failure> finish();
 
-  // A text for the user about the files: their names, and whether they replaced others.
+  // A text for the user about the files: their names, and whether they replaced others, or why nothing was written.
   std::string said() const;
 
  private:
@@ -45,12 +47,14 @@ class RecordOutput {
   std::unique_ptr<ByteSink> open_piece(int piece);
   void set_aside_earlier_pieces() const;
   std::optional<Failure> written(bool all) const;
+  bool spares_a_file() const;
 
   const RecordCommand& command_;
   std::string first_path_;
   std::string path_;  // of the file that is being written
   PieceLimits limits_;
   int files_ = 1, replaced_ = 0;
+  bool has_samples_ = false;  // whether there was a sample
   RecordingCollector* collector_ = nullptr;
 
   // .mixwalk

@@ -5,8 +5,11 @@
 
 #include <tlhelp32.h>
 
+#include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/session/program_file.h"
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/processes.h"
@@ -40,7 +43,19 @@ std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint3
                  describe_process(process_id, process_name) + " has no " + unmatched.text()};
 }
 
+// The file that the system would start, or an empty path.
+std::string program_path(const std::string& program) {
+  std::wstring path(SearchPathW(nullptr, to_utf16(program).c_str(), L".exe", 0, nullptr, nullptr), L'\0');
+  path.resize(SearchPathW(nullptr, to_utf16(program).c_str(), L".exe", static_cast<DWORD>(path.size()), path.data(),
+                          nullptr));
+  return to_utf8(path);
+}
+
 Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std::wstring& dll) {
+  if (const std::string program = program_path(start.arguments.front()); !program.empty()) {
+    const MappedFile file(program);
+    if (auto refusal = program_refusal(program, file.bytes())) return std::move(*refusal);
+  }
   spdlog::info("starting {}", start.arguments.front());
   auto session = TargetSession::start(start.arguments, dll, visit.timeout_ms, start.allocations);
   if (!session || start.after_ms == 0) return session;
@@ -48,7 +63,7 @@ Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std
     const auto code = session->exit_code(0);
     return Failure{ExitCode::target_exited, describe_process(session->target_id(), session->target_name()) + " ended" +
                                                 with_exit_code(code) + " before the time of --after" +
-                                                refusal_at_start(code)};
+                                                refusal_at_start(code) + session->children_text()};
   }
   if (auto missing = missing_thread(visit.sampling.threads, session->target_id(),
                                     session->target_name())) {
@@ -74,7 +89,10 @@ Outcome<TargetSession> attach(const Visit& visit, const std::wstring& dll) {
 }  // namespace
 
 Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
-  if (const auto* id = std::get_if<ById>(&choice)) return id->id;
+  if (const auto* id = std::get_if<ById>(&choice)) {
+    if (id->id == GetCurrentProcessId()) return Failure{ExitCode::usage, "mixwalk cannot look at itself"};
+    return id->id;
+  }
   if (const auto* name = std::get_if<ByName>(&choice)) return find_process(name->name);
   return Failure{ExitCode::no_process, "the program is not started yet"};
 }

@@ -79,6 +79,9 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   if (const auto why = no_room(file.written(), all)) return print_failure(unwritable_output(command.output, *why));
   const std::string named = describe_process(id);
   spdlog::info("writing {} of {}", mib(all), named);
+  if (const std::string& why = file.begin(); !why.empty()) {
+    return print_failure(unwritable_output(command.output, why));
+  }
   watch_suspensions_of(id);
   auto writer = MinidumpWriter::start(process, id, handle_of(file));
   const auto ended = [&] { return WaitForSingleObject(process, 0) == WAIT_OBJECT_0; };
@@ -118,9 +121,6 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
 ExitCode run(const MinidumpCommand& command) {
   const auto id = process_of(command.target);
   if (!id) return print_failure(id.failure());
-  // All threads of the process are suspended until it is cloned, or written. In mixwalk's own process that would
-  // include the thread that writes.
-  if (*id == GetCurrentProcessId()) return print_failure({ExitCode::usage, "mixwalk cannot write a dump of itself"});
   g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   g_process_resumed = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   SetConsoleCtrlHandler(&on_console_event, TRUE);

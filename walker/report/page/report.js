@@ -31,7 +31,7 @@ function head() {
   byId('view-kind').textContent = kind;
   byId('title').replaceChildren(name, ' ', el('span', {class: 'dim'}, which));
   const facts = [isFleet ? '' : readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
-  const notes = [];
+  const notes = report.note ? [readable(report.note)] : [];
   if (isFleet) {
     facts.push(`${plural(threadEntries.length, 'thread')} in all`);
     listLines(processes.map((process) => () => processHead(process)), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);

@@ -17,7 +17,8 @@ LoadedRuntime loaded_runtime(const MemoryReader& memory, std::uint64_t peb, cons
   if (images.empty()) return LoadedRuntime::unknown;
   // The program's image comes first.
   if (exports_name(memory, images.front().base, kRuntimeInSingleFile)) return LoadedRuntime::core_in_program;
-  LoadedRuntime found = LoadedRuntime::none;
+  LoadedRuntime found =
+      exports_name(memory, images.front().base, kNativeAotRuntime) ? LoadedRuntime::native_aot : LoadedRuntime::none;
   for (const ListedImage& image : images) {
     const std::string name = ascii_lower(file_name(image.path));
     if (name == "coreclr.dll") return LoadedRuntime::core;

@@ -8,7 +8,7 @@
 namespace mixwalk {
 
 // The part of a runtime that a process has loaded; unknown if the process's list of images cannot be read.
-enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
+enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program, native_aot };
 
 // `peb` is the address of the process environment block. `again`: as for read_loader_list. The process is not trusted.
 // Not frozen-safe.

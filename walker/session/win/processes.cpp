@@ -49,6 +49,7 @@ Failure no_port(std::uint32_t id, const std::string& name) {
       return {ExitCode::not_dotnet,
               process + " runs .NET Framework, which cannot be attached to: start it"
               " with \"mixwalk dump -- PROGRAM\""};
+    case LoadedRuntime::native_aot:  // was found before
     case LoadedRuntime::unknown:
     case LoadedRuntime::none: break;
   }
@@ -118,6 +119,12 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
   if (const std::string why = unfit_machine(process.get()); !why.empty()) {
     return Failure{ExitCode::wrong_bitness, describe_process(process_id, name) + why};
   }
+  // Its port, if it has one, takes no mixwalk.dll.
+  if (loaded_runtime(process_id) == LoadedRuntime::native_aot) {
+    return Failure{ExitCode::refused, describe_process(process_id, name) +
+                                          " is a NativeAOT program, whose runtime takes no mixwalk.dll; dump "
+                                          "reads it from outside"};
+  }
   if (!has_diagnostics_port(process_id)) {
     Failure failure = no_port(process_id, name);
     // The reasons that were found for a process that was ending are not reliable.
@@ -129,6 +136,8 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
 Outcome<std::uint32_t> find_process(const std::string& name) {
   std::vector<ProcessEntry> named;
   for (ProcessEntry& entry : list_processes()) {
+    // mixwalk does not look at itself.
+    if (entry.id == GetCurrentProcessId()) continue;
     if (without_exe(entry.name) == without_exe(name)) named.push_back(std::move(entry));
   }
   if (named.empty()) return Failure{ExitCode::no_process, "no process named \"" + name + "\""};

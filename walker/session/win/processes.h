@@ -38,7 +38,8 @@ struct AttachTarget {
   UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE
 };
 
-// The only process of that name, .NET or not. `name` is that of the image, with or without ".exe", in any case.
+// The only process of that name, .NET or not, except this process. `name` is that of the image, with or without ".exe",
+// in any case.
 Outcome<std::uint32_t> find_process(const std::string& name);
 
 // The process, or the first reason that was found why it cannot be attached to.

@@ -10,6 +10,7 @@
 #include "walker/session/snapshot_collector.h"
 #include "walker/session/start_variables.h"
 #include "walker/session/visit_failure.h"
+#include "walker/session/win/child_processes.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/environment.h"
 #include "walker/session/win/start_process.h"
@@ -148,9 +149,29 @@ Outcome<TargetSession> TargetSession::start(const std::vector<std::string>& argu
   return session;
 }
 
+// Waits for mixwalk.dll in the process. If it has come into a child of a started program instead, the program is a
+// launcher, and need not be waited for much longer.
+IoResult TargetSession::accept(const Deadline& deadline) {
+  constexpr DWORD kLookMs = 500;
+  constexpr int kLooksAfterChild = 4;
+  for (int looks = 0; looks < kLooksAfterChild;) {
+    const DWORD left = deadline.remaining_ms();
+    const IoResult result = pipe_.accept(Deadline(std::min(left, kLookMs)));
+    if (result != IoResult::timeout || left <= kLookMs) return result;
+    if (!started_ || pipe_.rejected_client() == 0) continue;
+    const auto children = launched_by(target_.process.get());
+    if (std::ranges::find(children, pipe_.rejected_client(), &LaunchedChild::id) != children.end()) ++looks;
+  }
+  return IoResult::timeout;
+}
+
+std::string TargetSession::children_text() const {
+  return mixwalk::children_text(launched_by(target_.process.get()));
+}
+
 Outcome<Hello> TargetSession::receive_hello(const Deadline& deadline) {
   pipe_.watch(target_.process.get());
-  IoResult result = pipe_.accept(deadline);
+  IoResult result = accept(deadline);
   std::optional<Message> message;
   if (result == IoResult::ok) result = pipe_.receive(message, deadline);
   if (result != IoResult::ok) return failure_of(result);
@@ -201,13 +222,14 @@ std::optional<Failure> TargetSession::ensure_greeted(const Deadline& deadline) {
     hello_ = std::move(*hello);
     return std::nullopt;
   }
-  if (hello.failure().code == ExitCode::not_dotnet && pipe_.rejected_client() != 0) {
-    return Failure{ExitCode::not_dotnet,
-                   "process " + std::to_string(pipe_.rejected_client()) + " loaded mixwalk.dll, and not " +
-                       process_text(target_) + ", which was started: start that program itself, or "
-                       "give its process id with -p"};
+  if (!started_ || greeted_) return hello.failure();
+  const std::string children = children_text();
+  if (children.empty()) return hello.failure();
+  const Failure& failure = hello.failure();
+  if (failure.code == ExitCode::not_dotnet) {
+    return Failure{ExitCode::not_dotnet, process_text(target_) + " did not load a .NET runtime" + children};
   }
-  return hello.failure();
+  return failure.code == ExitCode::target_exited ? Failure{failure.code, failure.message + children} : failure;
 }
 
 std::optional<Failure> TargetSession::begin_record(const RecordRequest& request) {

@@ -50,6 +50,8 @@ class TargetSession {
   bool sleep(std::uint32_t milliseconds) const;
   // The exit code of the process. Returns nothing if it has not ended within that time.
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
+  // What a user should know about the processes that the process has started (launched_children.h).
+  std::string children_text() const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }
   // How many events that the recording wants have happened in the target. RecordProgress::events is the recording's own
@@ -75,6 +77,7 @@ class TargetSession {
   std::optional<Failure> ensure_greeted(const Deadline& deadline);
   std::optional<Failure> share_ledger(const Hello& hello, const Deadline& deadline);
   Failure failure_of(IoResult result) const;
+  IoResult accept(const Deadline& deadline);
   std::optional<Failure> failure_in(const std::optional<Message>& message) const;
 
   AttachTarget target_;

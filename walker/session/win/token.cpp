@@ -115,8 +115,17 @@ DebugPrivilege::~DebugPrivilege() {
   }
 }
 
+// Folklore. Situation: an id that no process has, and that is not divisible by 4. Real case: OpenProcess(997) opens
+// process 996, since Windows ignores the two lowest bits (Raymond Chen, "Why are process and thread IDs multiples of
+// four?"). So a mistyped id would show another process. Remedy: the id of what was opened is compared. Test:
+// token_test.
 UniqueHandle open_process(DWORD access, DWORD process_id) noexcept {
-  return with_debug_privilege([&] { return OpenProcess(access, FALSE, process_id); });
+  UniqueHandle process = with_debug_privilege([&] { return OpenProcess(access, FALSE, process_id); });
+  if (!process) return process;
+  const DWORD opened = GetProcessId(process.get());  // 0 if `access` does not allow the question
+  if (opened == 0 || opened == process_id) return process;
+  SetLastError(ERROR_INVALID_PARAMETER);  // as for an id that no process has
+  return {};
 }
 
 UniqueHandle open_thread(DWORD access, DWORD thread_id) noexcept {

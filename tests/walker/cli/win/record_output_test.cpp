@@ -140,6 +140,25 @@ TEST_F(RecordOutputTest, WithoutASampleThereIsOneFile) {
   EXPECT_TRUE(read_recording(content_of(*command_.output)).recording);
 }
 
+TEST_F(RecordOutputTest, WithoutASampleAFileThatWasThereStays) {
+  for (const char* name : {"orders.mixwalk", "orders.folded"}) {
+    command_.output = path(name);
+    command_.format = format_by_path(name);
+    std::ofstream(*command_.output) << "good";
+    std::ofstream(path("orders.2.mixwalk")) << "further";
+    RecordingCollector begun{[](Frame frame, const Module&) { return std::vector{std::move(frame)}; }};
+    auto output = RecordOutput::open(command_);
+    ASSERT_TRUE(output);
+    (*output)->begin(begun);
+    EXPECT_FALSE((*output)->take() || (*output)->finish());
+    EXPECT_EQ((*output)->said(),
+              "there is no sample to write, so \"" + *command_.output + "\" stays as it was");
+    output->reset();
+    EXPECT_EQ(content_of(*command_.output), "good");
+    EXPECT_EQ(content_of(path("orders.2.mixwalk")), "further");
+  }
+}
+
 TEST_F(RecordOutputTest, AnotherFormatIsWrittenAtTheEnd) {
   command_.output = path("orders.folded");
   command_.format = format_by_path(*command_.output);

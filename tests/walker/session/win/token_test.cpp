@@ -22,6 +22,15 @@ TEST(TokenFactsTest, OfThisProcess) {
 
 TEST(TokenFactsTest, OfNoProcess) { EXPECT_FALSE(token_facts(nullptr)); }
 
+TEST(OpenProcess, TakesNoIdOfAnotherProcess) {
+  const DWORD own = GetCurrentProcessId();
+  EXPECT_TRUE(open_process(PROCESS_QUERY_LIMITED_INFORMATION, own));
+  for (const DWORD more : {1, 2, 3}) {
+    EXPECT_FALSE(open_process(PROCESS_QUERY_LIMITED_INFORMATION, own + more)) << more;
+    EXPECT_EQ(GetLastError(), static_cast<DWORD>(ERROR_INVALID_PARAMETER));
+  }
+}
+
 // The system must accept what pipe_sddl returns, for every kind of target.
 TEST(PipeSddl, IsADescriptor) {
   const TokenFacts targets[] = {

@@ -1,16 +1,19 @@
 #pragma once
 
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
-#include "walker/base/failure.h"
 #include "walker/base/byte_sink.h"
+#include "walker/base/failure.h"
+#include "walker/base/output_path.h"
 
 namespace mixwalk {
 
 // A file that is readable at any moment while it grows, because written bytes are in the file at once. It is opened
 // before the work begins. An existing file keeps its content until the first bytes are written. A file that was created
-// and never written to is removed again.
+// and never written to is removed again, on Windows also if this process is ended.
 class GrowingFile final : public ByteSink {
  public:
   static Outcome<std::unique_ptr<GrowingFile>> open(const std::string& path);
@@ -19,18 +22,17 @@ class GrowingFile final : public ByteSink {
   GrowingFile& operator=(const GrowingFile&) = delete;
 
   // Whether there was such a file, which the first write replaces.
-  bool replaces() const noexcept { return was_there_; }
+  bool replaces() const noexcept { return kind_ == OpenedOutput::Kind::existing; }
   bool write(std::string_view bytes) override;
   // The reason why a write failed; empty if none failed.
   const std::string& error() const noexcept { return error_; }
 
  private:
-  GrowingFile(int file, std::wstring path, bool was_there)
-      : file_(file), path_(std::move(path)), was_there_(was_there) {}
+  GrowingFile(const OpenedOutput& opened, std::filesystem::path path);
 
-  int file_;  // a descriptor of the C library
-  std::wstring path_;
-  bool was_there_;
+  std::FILE* file_;  // without a buffer
+  OpenedOutput::Kind kind_;
+  std::filesystem::path path_;
   bool written_ = false;
   std::string error_;
 };

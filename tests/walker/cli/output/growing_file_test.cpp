@@ -1,0 +1,66 @@
+#include "walker/cli/output/growing_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/support/remove_tree.h"
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+class GrowingFileTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directory(folder_); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
+
+  std::string content() const {
+    std::ifstream in(name_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_growing_file_test";
+  const std::string name_ = (folder_ / "a").string();
+};
+
+TEST_F(GrowingFileTest, HasItsBytesAtOnce) {
+  auto file = GrowingFile::open(name_);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE((*file)->replaces());
+  EXPECT_TRUE((*file)->write("one"));
+  EXPECT_EQ(content(), "one");
+  EXPECT_TRUE((*file)->write("two"));
+  EXPECT_EQ(content(), "onetwo");
+  file->reset();
+  EXPECT_EQ(content(), "onetwo");
+}
+
+TEST_F(GrowingFileTest, ReplacesNothingBeforeTheFirstBytes) {
+  std::ofstream(name_) << "before, and longer";
+  auto file = GrowingFile::open(name_);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE((*file)->replaces());
+  EXPECT_EQ(content(), "before, and longer");
+  EXPECT_TRUE((*file)->write("after"));
+  EXPECT_EQ(content(), "after");
+}
+
+TEST_F(GrowingFileTest, LeavesNothingIfNothingIsWritten) {
+  ASSERT_TRUE(GrowingFile::open(name_));
+  EXPECT_FALSE(fs::exists(name_));
+}
+
+TEST_F(GrowingFileTest, HasOneWriter) {
+  const auto first = GrowingFile::open(name_);
+  ASSERT_TRUE(first);
+  const auto second = GrowingFile::open(name_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.failure().code, ExitCode::output);
+  EXPECT_TRUE(second.failure().message.ends_with(": another program is writing it")) << second.failure().message;
+}
+
+}  // namespace
+}  // namespace mixwalk

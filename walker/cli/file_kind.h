@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mixwalk {
+
+// The kinds of files that mixwalk reads, and which command takes which kind. Pure.
+
+enum class FileKind {
+  dump,       // .mixwalk: a dump, or a series of dumps
+  recording,  // .mixwalk: samples over time
+  minidump,   // .dmp
+  json,       // a dump in JSON
+  other,      // none of these, or a damaged one
+};
+
+// The kind of a file by its first bytes.
+FileKind file_kind(std::string_view bytes);
+
+// Why a command does not take a file of this kind, and which commands do, in one line without a full stop: "it is a
+// recording, which report does not take: convert, symbolise and compare do". Empty if the command takes such files, and
+// for FileKind::other. `command`: "report".
+std::string kind_refusal(std::string_view command, FileKind kind);
+
+}  // namespace mixwalk
