@@ -13,6 +13,7 @@
 #include "walker/cli/output/write_output.h"
 #include "walker/export/dump_format.h"
 #include "walker/export/text.h"
+#include "walker/hang/standings.h"
 #include "walker/shown/recording_filter.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
@@ -26,6 +27,7 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   if (!bytes) return bytes.failure();
   ReadRecording read = read_recording(*bytes);
   if (!read.recording) return unreadable_file(command.input, read.error);
+  complete_standings(*read.recording);
   return read;
 }
 

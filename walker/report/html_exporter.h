@@ -17,7 +17,8 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
  public:
   static constexpr int kVersion = 1;  // the version of the data in the page
 
-  // The filter is that of dumps; a recording is filtered by its caller.
+  // The filter is that of dumps; a recording is filtered by its caller, but the filter says whether the page folds the
+  // frames of the runtime itself.
   explicit HtmlExporter(const FrameFilter& filter = {}) : filter_(filter) {}
 
   bool write(const Snapshot& snapshot, ByteSink& sink) const override;

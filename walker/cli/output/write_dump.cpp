@@ -2,6 +2,7 @@
 
 #include "walker/export/json.h"
 #include "walker/export/text.h"
+#include "walker/hang/standings.h"
 #include "walker/model/recording_builder.h"
 #include "walker/model/series.h"
 #include "walker/report/html_exporter.h"
@@ -9,6 +10,11 @@
 
 namespace mixwalk {
 namespace {
+
+Recording shown(Recording recording, const DumpOutput& how) {
+  mark_standings(recording);  // by all frames
+  return filtered(std::move(recording), how.filter);
+}
 
 bool write(const Snapshot& snapshot, const DumpOutput& how, bool colour, CallChecker& calls, ByteSink& sink) {
   // These formats show more of a snapshot than a recording keeps.
@@ -23,7 +29,7 @@ bool write(const Snapshot& snapshot, const DumpOutput& how, bool colour, CallChe
     }
     return TextExporter(options).write(snapshot, sink);
   }
-  return how.format->make()->write(filtered(to_recording(snapshot), how.filter), sink);
+  return how.format->make()->write(shown(to_recording(snapshot), how), sink);
 }
 
 }  // namespace
@@ -35,7 +41,7 @@ std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& ho
 
 std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& how, Output& output) {
   return output.write(
-      [&](ByteSink& sink) { return how.format->make()->write(filtered(to_recording(dumps), how.filter), sink); });
+      [&](ByteSink& sink) { return how.format->make()->write(shown(to_recording(dumps), how), sink); });
 }
 
 }  // namespace mixwalk
