@@ -138,6 +138,7 @@ std::array<Recording, 2> compared_recordings() {
     const auto add = [&](const std::vector<StackFrame>& frames, std::uint32_t thread, unsigned samples) {
       Stack stack;
       stack.frames = frames;
+      stack.frames.front().address_kind = AddressKind::instruction_pointer;
       const std::uint32_t leaf = builder.add_stack(stack);
       for (unsigned i = 0; i < samples; ++i) {
         recording.samples.push_back({.time_ns = recording.samples.size() * 1'000'000, .value = 10'000'000,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -29,6 +30,8 @@
 #include "walker/export/speedscope.h"
 #include "walker/export/store_exporter.h"
 #include "walker/hang/findings.h"
+#include "walker/hang/standings.h"
+#include "walker/model/recording_builder.h"
 #include "walker/report/html_exporter.h"
 #include "walker/shown/frame_label.h"
 #include "walker/shown/image_id.h"
@@ -69,6 +72,41 @@ Recording stored_recording(const std::string& path) {
   return std::move(*read.recording);
 }
 
+// A UI thread that waits for messages, and a worker, to which the system gave the id of a thread that had ended.
+Recording idle_recording() {
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  recording.event = SampleEvent::wall;
+  recording.period_ns = 10'000'000;
+  recording.duration_ns = 40'000'000;
+  recording.process = {4711, "C:\\orders\\orders.exe", {}, "WEB7"};
+  recording.modules = {{0x1000, 0x1000, 1, "C:\\Windows\\System32\\ntdll.dll"},
+                       {0x2000, 0x1000, 2, "C:\\Windows\\System32\\win32u.dll"},
+                       {0x3000, 0x1000, 3, "C:\\dotnet\\coreclr.dll"}};
+  const auto native = [](std::int32_t module, std::string name) {
+    return StackFrame(Frame{.address_kind = AddressKind::return_address, .address = 0x1010 + 0x1000ull * module,
+                            .module = module, .name = std::move(name), .symbol = SymbolKind::pdb});
+  };
+  const auto runtime = [](std::uint64_t address) {
+    return StackFrame(Frame{.address_kind = AddressKind::return_address, .address = address, .module = 2});
+  };
+  const auto managed = [](std::string name) {
+    return StackFrame(Frame{.kind = FrameKind::managed, .name = std::move(name)});
+  };
+  Stack ui, work;
+  ui.frames = {native(1, "NtUserGetMessage"), managed("System.Windows.Forms.Application.Run(System.Windows.Forms.Form)"),
+               managed("Orders.Program.Main()"), runtime(0x3100), runtime(0x3200), native(0, "RtlUserThreadStart")};
+  ui.frames.front().address_kind = AddressKind::instruction_pointer;
+  work.frames = {managed("Orders.Work.Price()"), managed("System.Threading.Thread.StartCallback()"), runtime(0x3300),
+                 runtime(0x3200), native(0, "RtlUserThreadStart")};
+  const std::uint32_t first = builder.add_thread(0x10, 1, "ui"), second = builder.add_thread(0x10, 2, "worker");
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    recording.samples.push_back({.time_ns = i * 10'000'000, .value = 10'000'000, .thread = i < 4 ? first : second,
+                                 .stack = builder.add_stack(i < 4 ? ui : work)});
+  }
+  return std::move(recording);
+}
+
 const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"representative", [] { return representative_recording(); }},
     {"exception", [] { return representative_recording(SampleEvent::exception); }},
@@ -86,7 +124,9 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"overloads", [] { return overloads_recording(); }},
     {"crowded", [] { return crowded_recording(SampleEvent::wall); }},
     {"crowded-exceptions", [] { return crowded_recording(SampleEvent::exception); }},
+    {"idle", [] { return idle_recording(); }},
     {"large", [] { return large_recording({}); }},
+    {"long", [] { return large_recording({.samples = 1'440'000}); }},
     {"parked", [] { return parked_recording({.threads = 3, .seconds = 60}); }},
     {"parked-hour", [] { return parked_recording({.hz = 100}); }},
     // `mixwalk record` made this file from fixtures/sqlite, parked.
@@ -97,6 +137,7 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
 const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots = {
     {"hostile", [] { return std::vector{hostile_snapshot()}; }},
     {"many-threads", [] { return std::vector{many_threads_snapshot(1000)}; }},
+    {"two-thousand-threads", [] { return std::vector{many_threads_snapshot(2000)}; }},
     {"series", [] { return series_of_snapshots(); }},
     {"many-threads-series",
      [] {
@@ -115,8 +156,10 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
      }},
     {"fleet",
      [](ByteSink& sink) {
-       const std::vector<Snapshot> dumps = mixed_fleet_snapshots();
-       const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", hostile_names()[0], "web4.mixwalk"};
+       std::vector<Snapshot> dumps = mixed_fleet_snapshots();
+       std::ranges::rotate(dumps, dumps.begin() + 2);  // those in trouble come last, and are shown first
+       for (Snapshot& dump : dumps) dump.process.host = "WEB" + std::to_string(dump.process.id);
+       const std::vector<std::string> files = {hostile_names()[0], "web4.mixwalk", "web1.mixwalk", "web2.mixwalk"};
        const Findings findings = find_hangs(dumps, files);
        const Fleet fleet = find_fleet(dumps, findings);
        return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
@@ -137,7 +180,9 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
      }},
     {"difference",
      [](ByteSink& sink) {
-       const auto [before, after] = compared_recordings();
+       auto [before, after] = compared_recordings();
+       mark_standings(before);
+       mark_standings(after);
        return HtmlExporter().write_difference(before, after, {"before.mixwalk", hostile_names()[0]}, sink);
      }},
 };
@@ -179,6 +224,7 @@ Json facts(const Recording& recording) {
     const bool detailed = sample.detail != Recording::kNone;
     json["samples"].push_back(
         {{"time_ns", sample.time_ns}, {"value", sample.value}, {"thread", sample.thread},
+         {"standing", enum_name(sample.standing)},
          {"detail", detailed ? Json(recording.details[sample.detail]) : Json(nullptr)},
          {"frames", std::move(frames)}});
   }
@@ -206,7 +252,8 @@ int run(const std::string& name, const std::string& format, const std::string& p
   FileSink sink(file.get());
   if (page != kPages.end()) return page->second(sink) ? 0 : 1;
   if (snapshot != kSnapshots.end()) return HtmlExporter().write_series(snapshot->second(), sink) ? 0 : 1;
-  const Recording made = recording->second();
+  Recording made = recording->second();
+  complete_standings(made);
   if (format == "image") {
     const auto bytes = *RecordedImages().read(kImageOnDisk);
     return sink.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) ? 0 : 1;

@@ -18,6 +18,7 @@
 #include "walker/cli/output/write_output.h"
 #include "walker/export/dump_format.h"
 #include "walker/export/text.h"
+#include "walker/hang/standings.h"
 #include "walker/model/recording_slice.h"
 #include "walker/report/html_exporter.h"
 #include "walker/shown/recording_filter.h"
@@ -36,6 +37,7 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   }
   ReadRecording read = read_recording(*bytes);
   if (!read.recording) return unreadable_file(command.input, read.error);
+  complete_standings(*read.recording);
   return read;
 }
 
@@ -70,9 +72,7 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
     exporter = std::make_unique<DumpExporter>(
         std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
   }
-  if (command.format->id == Format::html && !note.empty()) {
-    exporter = std::make_unique<HtmlExporter>(FrameFilter{}, note);
-  }
+  if (command.format->id == Format::html) exporter = std::make_unique<HtmlExporter>(command.filter, note);
   // A .mixwalk file has all frames. In other formats, only recordings of exceptions have frames left out.
   const bool whole = command.format->id == Format::mixwalk || command.filter.all ||
                      original.event != SampleEvent::exception;

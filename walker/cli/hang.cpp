@@ -21,6 +21,7 @@
 #include "walker/export/findings_text.h"
 #include "walker/export/json_reader.h"
 #include "walker/hang/findings.h"
+#include "walker/hang/standings.h"
 #include "walker/model/series.h"
 #include "walker/report/html_exporter.h"
 #include "walker/store/layout.h"
@@ -73,6 +74,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
   if (is_dump) {
     for (Snapshot& snapshot : to_series(*read.recording)) add(inputs, file, std::move(snapshot));
   } else {
+    complete_standings(*read.recording);
     inputs.recordings.push_back({file, std::move(*read.recording)});
   }
   return std::nullopt;

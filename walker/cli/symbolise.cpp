@@ -17,6 +17,7 @@
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
+#include "walker/hang/standings.h"
 #include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/record_sequence.h"
@@ -133,6 +134,7 @@ class Symbolising {
   const SymboliseCommand& command_;
   LocalSymbols symbols_;
   RecordingCollector collector_;
+  RecordedStandings standings_;
   std::string batch_;  // records that the collector has not got yet
   // Counts of frames in the recording's table, not in its samples: the same frame repeats in many samples.
   struct Count {
@@ -187,6 +189,7 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
   }
   batch_.clear();
   Recording& recording = collector_.recording();
+  standings_.mark(recording, 0);  // the names decide
   const bool written = is_header ? writer.begin(recording) : writer.append(recording);
   if (!written) return unwritable_output(command_.output, std::string(writer.problem()));
   recording.samples.clear();

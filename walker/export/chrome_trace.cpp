@@ -91,18 +91,28 @@ class Writer {
     return tracks;
   }
 
-  // Makes, for each frame, the event's fields that never change. Frames with equal fields share one entry.
+  // Makes, for each frame, the event's fields that never change.
   void names() {
-    std::unordered_map<std::string, std::uint32_t> known;
-    for (const RecordedStacks::Frame& frame : stacks_.frames()) {
-      std::string fields =
-          fmt::format(R"("cat":"{}","name":{})",
-                      frame.frame == nullptr ? "none" : enum_name(frame.frame->kind),
-                      quoted_json(frame.label));
-      const auto [at, fresh] = known.emplace(fields, static_cast<std::uint32_t>(fields_.size()));
-      if (fresh) fields_.push_back(std::move(fields));
-      name_.push_back(at->second);
-    }
+    for (const RecordedStacks::Frame& frame : stacks_.frames()) name_.push_back(fields(frame, Standing::unknown));
+  }
+
+  // Frames with equal fields share one entry. The categories of a leaf are its kind and the thread's standing.
+  std::uint32_t fields(const RecordedStacks::Frame& frame, Standing standing) {
+    std::string fields =
+        fmt::format(R"("cat":"{}{}{}","name":{})", frame.frame == nullptr ? "none" : enum_name(frame.frame->kind),
+                    standing == Standing::unknown ? "" : ",",
+                    standing == Standing::unknown ? std::string_view() : enum_name(standing), quoted_json(frame.label));
+    const auto [at, fresh] = known_.emplace(fields, static_cast<std::uint32_t>(fields_.size()));
+    if (fresh) fields_.push_back(std::move(fields));
+    return at->second;
+  }
+
+  // A function that runs goes on when it calls another, so its slice must not end there.
+  std::uint32_t leaf_fields(std::uint32_t frame, Standing standing) {
+    if (standing != Standing::idle && standing != Standing::waits) return name_[frame];
+    const auto [at, fresh] = leaf_name_.try_emplace(std::uint64_t{frame} * 4 + static_cast<std::uint64_t>(standing));
+    if (fresh) at->second = fields(stacks_.frames()[frame], standing);
+    return at->second;
   }
 
   void metadata(std::string_view what, std::uint32_t thread_id, std::string_view name) {
@@ -188,9 +198,11 @@ class Writer {
         continue;
       }
       stack.clear();
+      const Standing standing = recording_.samples[track.samples[i]].standing;
       for (std::uint32_t node = stacks_.leaves()[track.samples[i]]; node != Recording::kNone;
            node = stacks_.nodes()[node].parent) {
-        stack.push_back(name_[stacks_.nodes()[node].frame]);
+        const std::uint32_t frame = stacks_.nodes()[node].frame;
+        stack.push_back(stack.empty() ? leaf_fields(frame, standing) : name_[frame]);
       }
       std::reverse(stack.begin(), stack.end());
       const auto differ = std::mismatch(open.begin(), open.end(), stack.begin(), stack.end());
@@ -212,7 +224,9 @@ class Writer {
   const RecordedStacks stacks_;
   JsonWriter json_;
   std::vector<std::string> fields_;
-  std::vector<std::uint32_t> name_;  // for each frame, its index into fields_
+  std::unordered_map<std::string, std::uint32_t> known_;        // fields → their index
+  std::vector<std::uint32_t> name_;                             // for each frame, its index into fields_
+  std::unordered_map<std::uint64_t, std::uint32_t> leaf_name_;  // for each leaf and standing, the same
   std::string text_;
 };
 

@@ -66,11 +66,12 @@ class Writer {
   std::string_view reset() const { return options_.colour ? kReset : std::string_view(); }
 
   void add_recording(std::string_view name, const Recording& recording, const std::string& file) {
-    const std::string rate = rate_sentence(recording);
-    text_ += fmt::format("  {}  process {}  {}  {}  {} in {}  {}  {}{}{}{}\n", name, recording.process.id,
+    const std::string rate = rate_sentence(recording), standings = standing_sentence(recording);
+    text_ += fmt::format("  {}  process {}  {}  {}  {} in {}  {}  {}{}{}{}{}\n", name, recording.process.id,
                          printable(recording.process.path, kMaxName), utc_text(recording.unix_time_ms),
                          count_words(recording.samples.size(), "sample"), time_words(recording.duration_ns / 1'000'000),
-                         count_words(recording.threads.size(), "thread"), rate.empty() ? rate : rate + "  ", dim(),
+                         count_words(recording.threads.size(), "thread"), rate.empty() ? rate : rate + "  ",
+                         standings.empty() ? standings : standings + "  ", dim(),
                          printable(file, kMaxName), reset());
   }
 

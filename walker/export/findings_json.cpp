@@ -100,6 +100,7 @@ class Writer {
   void thread(const ThreadHistory& history) {
     json_.field("os_id", history.os_id);
     text_or_null("name", history.name);
+    json_.array("roles", role_names(history.roles), [this](std::string_view role) { json_.value(role); });
     json_.field("verdict", enum_name(history.verdict));
     json_.field("since", history.since);
     json_.field_or_null("cpu_ns", history.cpu.value_or(0) * kNsOfTick, history.cpu.has_value());

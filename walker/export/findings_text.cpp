@@ -126,6 +126,7 @@ class Writer {
   static std::string thread_label(const ThreadHistory& history) {
     std::string text = hex(history.os_id);
     if (!history.name.empty()) text += " \"" + printable(history.name, kMaxName) + "\"";
+    if (history.roles.any()) text += fmt::format(" ({})", role_words(history.roles));
     return text;
   }
 

@@ -162,7 +162,7 @@ class Writer {
   }
 
   void stack_table() {
-    const auto& nodes = stacks_.nodes();
+    const auto& nodes = tables_.nodes();
     json_.key("stackTable");
     json_.begin_object();
     json_.field("length", nodes.size());
@@ -290,7 +290,7 @@ class Writer {
     json_.begin_object();
     json_.field("length", samples.size());
     column("stack", samples.size(),
-           [&](std::size_t i) { json_.value(stacks_.leaves()[samples[i]]); });
+           [&](std::size_t i) { json_.value(tables_.leaves()[samples[i]]); });
     column("time", samples.size(), [&](std::size_t i) {
       json_.literal(milliseconds(recording_.samples[samples[i]].time_ns));
     });

@@ -23,6 +23,34 @@ bool is_in_image(const Frame& frame) { return frame.module != Frame::kNone; }
 FirefoxTables::FirefoxTables(const Recording& recording, const RecordedStacks& stacks)
     : recording_(recording), is_runtime_(runtime_images(recording)) {
   for (const RecordedStacks::Frame& frame : stacks.frames()) frames_.push_back(row(frame));
+  add_standings(stacks);
+}
+
+// The category belongs to the frame's row, so the leaf of a thread that is idle or waits has a row of its own, and a
+// node.
+void FirefoxTables::add_standings(const RecordedStacks& stacks) {
+  nodes_ = stacks.nodes();
+  std::unordered_map<std::uint64_t, std::uint32_t> rows, nodes;  // frame or leaf, and the category → the row or node
+  for (std::size_t i = 0; i < stacks.leaves().size(); ++i) {
+    std::uint32_t leaf = stacks.leaves()[i];
+    const Standing standing = recording_.samples[i].standing;
+    if (standing == Standing::idle || standing == Standing::waits) {
+      const auto category = standing == Standing::idle ? FirefoxCategory::idle : FirefoxCategory::waiting;
+      const auto key = [&](std::uint32_t index) { return std::uint64_t{index} << 8 | static_cast<unsigned>(category); };
+      const auto [node, added] = nodes.try_emplace(key(leaf), static_cast<std::uint32_t>(nodes_.size()));
+      if (added) {
+        const std::uint32_t frame = nodes_[leaf].frame;
+        const auto [row, fresh] = rows.try_emplace(key(frame), static_cast<std::uint32_t>(frames_.size()));
+        if (fresh) {
+          frames_.push_back(FrameRow(frames_[frame]));
+          frames_.back().category = category;
+        }
+        nodes_.push_back({nodes_[leaf].parent, row->second});
+      }
+      leaf = node->second;
+    }
+    leaves_.push_back(leaf);
+  }
 }
 
 FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {

@@ -15,17 +15,20 @@
 
 namespace mixwalk {
 
-// The category of a frame in the Firefox Profiler. `other` is its default, and the category of gaps.
-enum class FirefoxCategory : std::uint8_t { other, managed, native, stub, runtime };
+// The category of a frame in the Firefox Profiler. `other` is its default, and the category of gaps. `idle` and `waiting`
+// are those of the leaf of a thread with such a standing.
+enum class FirefoxCategory : std::uint8_t { other, managed, native, stub, runtime, idle, waiting };
 struct FirefoxCategoryWords {
   const char* name;
   const char* color;
 };
-inline constexpr std::array<FirefoxCategoryWords, 5> kFirefoxCategories = {{{"Other", "grey"},
+inline constexpr std::array<FirefoxCategoryWords, 7> kFirefoxCategories = {{{"Other", "grey"},
                                                                             {"Managed", "green"},
                                                                             {"Native", "blue"},
                                                                             {"Stub", "purple"},
-                                                                            {"Runtime", "orange"}}};
+                                                                            {"Runtime", "orange"},
+                                                                            {"Idle", "transparent"},
+                                                                            {"Waiting", "lightblue"}}};
 
 // The tables of a Firefox profile to which frames refer: functions, their images, symbols, strings.
 class FirefoxTables {
@@ -51,8 +54,12 @@ class FirefoxTables {
 
   FirefoxTables(const Recording& recording, const RecordedStacks& stacks);
 
-  // In the order of RecordedStacks::frames().
+  // In the order of RecordedStacks::frames(), followed by the leaves of idle and of waiting threads.
   const std::vector<FrameRow>& frames() const noexcept { return frames_; }
+  // In the order of RecordedStacks::nodes(), followed by those of these leaves.
+  const std::vector<Recording::Node>& nodes() const noexcept { return nodes_; }
+  // The leaf node of each sample.
+  const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
   const std::vector<Function>& functions() const noexcept { return functions_; }
   const std::vector<std::int32_t>& resources() const noexcept { return resources_; }  // modules
   const std::vector<std::uint32_t>& sources() const noexcept { return sources_; }  // indices of file names
@@ -60,6 +67,7 @@ class FirefoxTables {
   StringTable& strings() noexcept { return strings_; }
 
  private:
+  void add_standings(const RecordedStacks& stacks);
   FrameRow row(const RecordedStacks::Frame& frame);
   std::uint32_t function(const RecordedStacks::Frame& frame);
   std::int32_t source(const std::string& file);
@@ -71,6 +79,8 @@ class FirefoxTables {
   const std::vector<bool> is_runtime_;  // by module
   StringTable strings_;
   std::vector<FrameRow> frames_;
+  std::vector<Recording::Node> nodes_;
+  std::vector<std::uint32_t> leaves_;
   std::vector<Function> functions_;
   std::map<std::tuple<std::string, std::string, std::int32_t>, std::uint32_t> function_of_;  // label, file, module
   std::vector<std::int32_t> resources_;

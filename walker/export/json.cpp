@@ -9,6 +9,8 @@
 #include "symbols/demangle/managed_name.h"
 #include "unmanaged/hex.h"
 #include "walker/base/file_time.h"
+#include "walker/hang/standings.h"
+#include "walker/hang/thread_roles.h"
 #include "walker/model/counters.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/image_id.h"
@@ -89,15 +91,17 @@ std::uint64_t unix_ms(std::uint64_t file_time) {
   return (std::max(file_time, kTicksUntil1970) - kTicksUntil1970) / kTicksOfMs;
 }
 
-Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilter& filter) {
+Json thread_json(const FrameNames& names, const Thread& thread, ThreadRoles roles, const FrameFilter& filter) {
   const Stack& stack = thread.stack;
   Json json = {{"os_id", thread.os_id}};
   json["managed"] = thread.clr_id != 0;
   json["clr_id"] = thread.clr_id == 0 ? Json(nullptr) : Json(hex(thread.clr_id));
   json["name"] = or_null(thread.name);
+  json["roles"] = role_names(roles);
   json["created_unix_ms"] = thread.created == 0 ? Json(nullptr) : Json(unix_ms(thread.created));
   json["cpu_ns"] = thread.cpu ? Json(std::min(*thread.cpu, kMaxTicks) * kNsOfTick) : Json(nullptr);
   json["skipped"] = or_null(thread.skipped);
+  json["standing"] = enum_name(standing_of(names, thread));
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
   json["engine"] = enum_name(stack.engine);
@@ -122,7 +126,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["frames_left_out"] = stack.frames.size() - selection.frames.size();
   json["frames"] = Json::array();
   for (const std::size_t i : selection.frames) {
-    json["frames"].push_back(frame_json(snapshot, stack.frames[i], run_of[i]));
+    json["frames"].push_back(frame_json(names.snapshot(), stack.frames[i], run_of[i]));
   }
   return json;
 }
@@ -190,7 +194,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
                     {"some_threads", snapshot.omissions.threads}};
   json["process"] = {{"id", snapshot.process.id},
                      {"path", snapshot.process.path},
-                     {"command_line", or_null(snapshot.process.command_line)}};
+                     {"command_line", or_null(snapshot.process.command_line)},
+                     {"host", or_null(snapshot.process.host)}};
   json["runtime"] = {{"name", runtime.name},
                      {"version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
                                              runtime.build, runtime.revision)}};
@@ -205,8 +210,10 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["locks"] = Json::array();
   for (const Lock& lock : snapshot.locks) json["locks"].push_back(lock_json(lock));
   json["threads"] = Json::array();
-  for (const Thread& thread : snapshot.threads) {
-    json["threads"].push_back(thread_json(snapshot, thread, filter));
+  const FrameNames names(snapshot);
+  const std::vector<ThreadRoles> roles = thread_roles(snapshot);
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    json["threads"].push_back(thread_json(names, snapshot.threads[i], roles[i], filter));
   }
   return json;
 }

@@ -238,6 +238,7 @@ Snapshot read_document(const Json& json) {
   snapshot.process.id = number_of<std::uint32_t>(process, "id");
   snapshot.process.path = text_of(process, "path");
   snapshot.process.command_line = text_of(process, "command_line");
+  snapshot.process.host = text_of(process, "host");
   const Json& runtime = object_of(json, "runtime");
   snapshot.runtime.name = text_of(runtime, "name");
   read_version(text_of(runtime, "version"), snapshot.runtime);

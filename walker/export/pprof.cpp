@@ -195,14 +195,16 @@ class Writer {
 
   void samples() {
     const std::int64_t thread_key = string("thread"), tid_key = string("tid");
-    const std::int64_t kind_key = string("kind");
+    const std::int64_t kind_key = string("kind"), standing_key = string("standing");
     std::vector<std::int64_t> names;
     for (const Recording::ThreadInfo& thread : recording_.threads) {
       names.push_back(string(thread_label(thread)));
     }
-    for (const SampleSum& sum : sum_samples(recording_, stacks_.leaves(), true)) {
+    const std::vector<std::uint32_t> leaves = standing_leaves(recording_, stacks_.leaves());
+    for (const SampleSum& sum : sum_samples(recording_, leaves, true)) {
+      const std::uint32_t leaf = leaf_in(sum.stack);
       ids_.clear();
-      for (const std::uint32_t location : locations_.of_stack(sum.stack)) {
+      for (const std::uint32_t location : locations_.of_stack(leaf)) {
         ids_.push_back(std::uint64_t{location} + 1);
       }
       const std::array<std::int64_t, 2> values = {clamped(sum.count), clamped(sum.value)};
@@ -222,7 +224,12 @@ class Writer {
       {
         MessageBuilder<LabelField> label(out, SampleField::label);
         label.add_int64(LabelField::key, kind_key);
-        label.add_int64(LabelField::str, string(leaf_kind(sum.stack)));
+        label.add_int64(LabelField::str, string(leaf_kind(leaf)));
+      }
+      if (const Standing standing = standing_in(sum.stack); standing != Standing::unknown) {
+        MessageBuilder<LabelField> label(out, SampleField::label);
+        label.add_int64(LabelField::key, standing_key);
+        label.add_int64(LabelField::str, string(enum_name(standing)));
       }
       out.commit();
       flush_some();

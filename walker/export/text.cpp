@@ -8,6 +8,8 @@
 
 #include "walker/base/count_words.h"
 #include "walker/base/printable.h"
+#include "walker/hang/standings.h"
+#include "walker/hang/thread_roles.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/thread_locks.h"
 #include "walker/shown/frame_label.h"
@@ -40,13 +42,15 @@ std::string quoted(std::string_view text) {
 class Writer {
  public:
   Writer(const Snapshot& snapshot, const TextExporter::Options& options)
-      : snapshot_(snapshot), options_(options), runtime_frames_(snapshot) {}
+      : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), names_(snapshot),
+        roles_(thread_roles(snapshot)) {}
 
   std::string header() const {
     const Process& process = snapshot_.process;
     std::string text =
         fmt::format("{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
-                    bounded(process.path), bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms),
+                    bounded(process.path) + (process.host.empty() ? "" : "  on " + bounded(process.host)),
+                    bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms),
                     enum_name(snapshot_.engine), count_words(snapshot_.threads.size(), "thread"));
     text += moments() + way();
     const FrameFilter& filter = options_.filter;
@@ -81,12 +85,14 @@ class Writer {
   }
 
   std::string footer() const {
+    StandingSums standings;
     std::size_t whole = 0, guessed = 0, managed = 0, skipped = 0, refused = 0;
     for (const Thread& thread : snapshot_.threads) {
       whole += thread.stack.whole();
       guessed += thread.stack.completeness() == Completeness::guessed;
       managed += thread.clr_id != 0;
       skipped += !thread.skipped.empty();
+      standings.add(standing_of(names_, thread), 1);
       // A refusal is normal for a thread without managed frames.
       refused += thread.stack.refusal != 0 && count_frames(thread.stack).managed != 0;
     }
@@ -95,6 +101,7 @@ class Writer {
     if (guessed != 0) text += fmt::format(", {} with guessed frames", guessed);
     if (skipped != 0) text += fmt::format(", {} skipped", skipped);
     if (refused != 0) text += fmt::format("; {} walked from the copy instead", refused);
+    if (const std::string sentence = standing_sentence(standings); !sentence.empty()) text += "; " + sentence;
     return text + "\n";
   }
 
@@ -143,6 +150,8 @@ class Writer {
   std::string thread_line(const Thread& thread) const {
     std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
     if (!thread.name.empty()) text += " " + quoted(thread.name);
+    const ThreadRoles roles = roles_[static_cast<std::size_t>(&thread - snapshot_.threads.data())];
+    if (roles.any()) text += fmt::format(" ({})", role_words(roles));
     text += fmt::format("{}  {}  ", paint(kReset), thread.clr_id != 0 ? "managed" : "native only");
     if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
     const FrameCounts counts = count_frames(thread.stack);
@@ -266,6 +275,8 @@ class Writer {
   const Snapshot& snapshot_;
   const TextExporter::Options& options_;
   const RuntimeFrames runtime_frames_;
+  const FrameNames names_;
+  const std::vector<ThreadRoles> roles_;  // by thread
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "walker/hang/thread_roles.h"
 #include "walker/hang/wait.h"
 #include "walker/model/lock.h"
 
@@ -40,6 +41,7 @@ struct Sighting {
 struct ThreadHistory {
   std::uint32_t os_id = 0;  // in the last dump that contains the thread
   std::string name;         // the last one known; empty if none
+  ThreadRoles roles;        // in any of its dumps
   std::vector<Sighting> sightings;  // by dump; at least one
   Verdict verdict = Verdict::once;
   // The first of the consecutive dumps in which the thread is in the same place as in its last dump.

@@ -290,7 +290,6 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     out.threads.push_back(process.part(index, constructor_words(process.thread(history), history)));
   }
   process.put_threads(out, waiters);
-  if (!out.behind.empty()) out.details.push_back(unlisted_words(out.behind.size(), waiters.size()));
   process.add(std::move(out));
   return {waiters.begin(), waiters.end()};
 }

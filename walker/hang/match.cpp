@@ -88,6 +88,7 @@ class Matcher {
     for (const std::uint32_t dump : numbers_) {
       const FrameNames names(dumps_[dump]);
       const auto& threads = dumps_[dump].threads;
+      const std::vector<ThreadRoles> roles = thread_roles(dumps_[dump]);
       for (std::uint32_t i = 0; i < threads.size(); ++i) {
         const auto known = latest.find(threads[i].os_id);
         const bool same_as_before = known != latest.end() && histories_[known->second].last().dump != dump &&
@@ -98,6 +99,7 @@ class Matcher {
         }
         ThreadHistory& history = histories_[latest[threads[i].os_id]];
         if (!threads[i].name.empty()) history.name = threads[i].name;
+        history.roles = {history.roles.main || roles[i].main, history.roles.ui || roles[i].ui};
         history.sightings.push_back({dump, i, wait_of(names, threads[i])});
       }
       for (const Lock& lock : dumps_[dump].locks) {

@@ -100,6 +100,7 @@ void ProcessFindings::put_threads(Finding& finding, const std::vector<std::uint3
       finding.behind.push_back(index);
     }
   }
+  if (!finding.behind.empty()) finding.details.push_back(unlisted_words(finding.behind.size(), indices.size()));
 }
 
 void ProcessFindings::add(Finding finding) {

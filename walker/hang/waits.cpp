@@ -7,6 +7,7 @@
 #include "symbols/demangle/managed_name.h"
 #include "unmanaged/ascii_lower.h"
 #include "walker/base/count_words.h"
+#include "walker/hang/thread_roles.h"
 #include "walker/hang/wait_rules.h"
 
 namespace mixwalk {
@@ -476,13 +477,10 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
   return wait;
 }
 
-// Whether this is the program's Main, on the thread on which the program began, so that no managed frame called it. The
-// compiler makes a method <Main> that calls an asynchronous Main, and calls the method of top-level statements <Main>$.
+// Whether this is the program's Main, on the thread on which the program began, so that no managed frame called it.
 bool is_main(const std::vector<StackFrame>& frames, std::uint32_t program) {
   if (program == kNoFrame || frames[program].kind != FrameKind::managed) return false;
-  const std::string method = method_of(frames[program].name);
-  constexpr std::array<std::string_view, 3> kNames = {".Main", ".<Main>", ".<Main>$"};
-  if (std::ranges::none_of(kNames, [&](std::string_view name) { return method.ends_with(name); })) return false;
+  if (!is_main_method(method_of(frames[program].name))) return false;
   return std::none_of(frames.begin() + program + 1, frames.end(),
                       [](const Frame& frame) { return frame.kind != FrameKind::native; });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "walker/model/snapshot.h"
+#include "walker/model/standing.h"
 
 namespace mixwalk {
 
@@ -53,6 +54,7 @@ struct Recording {
     std::uint32_t thread = 0;      // index into threads
     std::uint32_t stack = kNone;   // leaf node; kNone if there is no stack: `detail` says why
     std::uint32_t detail = kNone;  // index into details: what is_moment() says, or why there is no stack
+    Standing standing = Standing::unknown;
     bool operator==(const Sample&) const = default;
   };
   // The data of a dump that its samples, which have all the same time, do not contain.

@@ -69,6 +69,7 @@ struct Process {
   std::uint32_t id = 0;
   std::string path;          // UTF-8, of the main image
   std::string command_line;  // UTF-8; empty if unknown
+  std::string host = {};     // UTF-8, the name of its machine; empty if unknown, or if it is not to be written
 
   bool operator==(const Process&) const = default;
 };

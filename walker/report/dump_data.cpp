@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "walker/hang/finding_words.h"
+#include "walker/hang/standings.h"
+#include "walker/hang/thread_roles.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/recording_builder.h"
 #include "walker/shown/recording_filter.h"
@@ -19,7 +21,8 @@ class DumpWriter {
  public:
   DumpWriter(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json)
       : snapshot_(snapshot), filter_(filter), recording_(filtered(to_recording(snapshot), filter)),
-        nodes_(tables.add(recording_, RecordedStacks(recording_))), runtime_frames_(snapshot), json_(json) {}
+        leaves_(tables.add(recording_, false)), flame_leaves_(tables.add(recording_, !filter.all)),
+        runtime_frames_(snapshot), names_(snapshot), roles_(thread_roles(snapshot)), json_(json) {}
 
   void write() {
     json_.begin_object();
@@ -40,14 +43,20 @@ class DumpWriter {
 
  private:
   void thread(const Thread& thread, std::size_t index) {
-    const std::uint32_t stack = recording_.samples[index].stack;
+    const bool has_stack = recording_.samples[index].stack != Recording::kNone;
+    const auto leaf = [&](const std::vector<std::uint32_t>& leaves) {
+      return has_stack ? std::int64_t{leaves[index]} : ReportTables::kNoStack;
+    };
     json_.begin_object();
     json_.field("id", thread.os_id);
     json_.field("name", thread.name);
+    if (roles_[index].any()) json_.field("role", role_words(roles_[index]));
     json_.field("managed", thread.clr_id != 0);
     if (!thread.skipped.empty()) json_.field("skipped", thread.skipped);
-    json_.field("leaf", stack == Recording::kNone ? ReportTables::kNoStack : std::int64_t{nodes_[stack]});
+    json_.field("leaf", leaf(leaves_));
+    json_.field("flame", leaf(flame_leaves_));  // of the flame graph, in which the runtime's own frames are folded
     json_.field("state", enum_name(thread.stack.completeness()));
+    json_.field("standing", static_cast<unsigned>(standing_of(names_, thread)));
     if (const auto why = open_runs(thread.stack); !why.empty()) {
       json_.array("why", why, [this](const std::string& each) { json_.value(each); });
     }
@@ -117,8 +126,10 @@ class DumpWriter {
   const Snapshot& snapshot_;
   const FrameFilter& filter_;
   const Recording recording_;
-  const std::vector<std::uint32_t> nodes_;
+  const std::vector<std::uint32_t> leaves_, flame_leaves_;  // for each thread
   const RuntimeFrames runtime_frames_;
+  const FrameNames names_;
+  const std::vector<ThreadRoles> roles_;  // by thread
   JsonWriter& json_;
 };
 

@@ -24,6 +24,7 @@ void write_head(const auto& from, const std::string& note, JsonWriter& json) {
   json.field("id", from.process.id);
   json.field("path", from.process.path);
   json.field("command_line", from.process.command_line);
+  json.field("host", from.process.host);
   json.end_object();
 }
 
@@ -68,7 +69,7 @@ bool HtmlExporter::write(const Recording& recording, ByteSink& sink) const {
         json.begin_object();
         write_head(recording, note_, json);
         json.key("recording");
-        write_recording_data(recording, tables, json);
+        write_recording_data(recording, !filter_.all, tables, json);
         tables.write(json);
         json.end_object();
       },
@@ -84,8 +85,8 @@ bool HtmlExporter::write_difference(const Recording& before, const Recording& af
         write_head(after, note_, json);
         json.key("compared");
         json.begin_array();
-        write_compared_recording_data(before, files[0], tables, json);
-        write_compared_recording_data(after, files[1], tables, json);
+        write_compared_recording_data(before, files[0], !filter_.all, tables, json);
+        write_compared_recording_data(after, files[1], !filter_.all, tables, json);
         json.end_array();
         tables.write(json);
         json.end_object();

@@ -18,8 +18,9 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
  public:
   static constexpr int kVersion = 1;  // the version of the data in the page
 
-  // The filter is that of dumps; a recording is filtered by its caller. `note`: a sentence that the page begins with,
-  // such as that the file was cut off; empty for none.
+  // The filter is that of dumps; a recording is filtered by its caller, but the filter says whether the page folds the
+  // frames of the runtime itself. `note`: a sentence that the page begins with, such as that the file was cut off; empty
+  // for none.
   explicit HtmlExporter(const FrameFilter& filter = {}, std::string note = {})
       : filter_(filter), note_(std::move(note)) {}
 

@@ -38,7 +38,8 @@ ReportTables::Row ReportTables::row(const Recording& recording, const RecordedSt
           named ? from.displacement : 0, from.address};
 }
 
-std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const RecordedStacks& stacks) {
+std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const RecordedStacks& stacks,
+                                             const std::vector<std::uint32_t>& leaves) {
   std::vector<std::uint32_t> frames, nodes;
   frames.reserve(stacks.frames().size());
   for (const RecordedStacks::Frame& frame : stacks.frames()) {
@@ -47,12 +48,30 @@ std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const R
     if (is_new) rows_.push_back(added);
     frames.push_back(at->second);
   }
+  std::vector<bool> wanted(stacks.nodes().size());
+  for (const std::uint32_t leaf : leaves) wanted[leaf] = true;
+  for (std::size_t i = wanted.size(); i-- > 0;) {
+    if (wanted[i] && stacks.nodes()[i].parent != Recording::kNone) wanted[stacks.nodes()[i].parent] = true;
+  }
   nodes.reserve(stacks.nodes().size());
   for (const Recording::Node& node : stacks.nodes()) {
+    if (!wanted[nodes.size()]) {
+      nodes.push_back(Recording::kNone);
+      continue;
+    }
     const std::uint32_t parent = node.parent == Recording::kNone ? Recording::kNone : nodes[node.parent];
     nodes.push_back(add_node(parent, frames[node.frame]));
   }
   return nodes;
+}
+
+std::vector<std::uint32_t> ReportTables::add(const Recording& recording, bool fold) {
+  const RecordedStacks stacks(recording, fold);
+  const std::vector<std::uint32_t> nodes = add(recording, stacks, stacks.leaves());
+  std::vector<std::uint32_t> leaves;
+  leaves.reserve(stacks.leaves().size());
+  for (const std::uint32_t leaf : stacks.leaves()) leaves.push_back(nodes[leaf]);
+  return leaves;
 }
 
 std::uint32_t ReportTables::add_node(std::uint32_t parent, std::uint32_t frame) {

@@ -19,8 +19,12 @@ class ReportTables {
   // The node of a sample without a stack.
   static constexpr std::int64_t kNoStack = -1;
 
-  // Returns the index in these tables of each of `stacks.nodes()`. `stacks` must be those of `recording`.
-  std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks);
+  // Returns the index in these tables of each of `stacks.nodes()`. `stacks` must be those of `recording`. `leaves`: only
+  // the stacks of these nodes are added; the other nodes have no index.
+  std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks,
+                                 const std::vector<std::uint32_t>& leaves);
+  // Adds the stacks of all samples. Returns the leaf node of each sample. `fold`: as in RecordedStacks.
+  std::vector<std::uint32_t> add(const Recording& recording, bool fold);
   std::uint32_t string(std::string_view text) { return strings_.index(text); }
 
   // Writes the members "strings", "frames" and "nodes" of the report. They are written last, since everything else adds

@@ -15,6 +15,8 @@ class SnapshotCollector {
 
   void begin(const Hello& hello, Engine engine);
   Step accept(Message message);
+  // How many threads have come so far.
+  std::size_t threads() const noexcept { return snapshot_.threads.size(); }
   // To be called after `done`. In the result, modules are sorted by base, threads by id, and frames have the right
   // indices.
   Snapshot finish();

@@ -40,16 +40,20 @@ class RecordedStacks {
     }
   };
 
-  explicit RecordedStacks(const Recording& recording);
+  // `fold`: frames of the runtime itself that have no name (RuntimeFrames) are one frame "[thread start]", as in text.
+  // The nodes are then others than those of the recording.
+  explicit RecordedStacks(const Recording& recording, bool fold = false);
 
   const std::vector<Frame>& frames() const noexcept { return frames_; }
-  // These nodes are as Recording::nodes, and have the same indices: a parent comes before its children.
+  // These nodes are as Recording::nodes, and, unless they are folded, have the same indices: a parent comes before its
+  // children.
   const std::vector<Recording::Node>& nodes() const noexcept { return nodes_; }
   // The leaf node of each of Recording::samples.
   const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
 
  private:
   void keep_methods_apart(const Recording& recording);
+  std::vector<std::uint32_t> fold_stacks(const Recording& recording);
 
   std::vector<Frame> frames_;
   std::vector<Recording::Node> nodes_;
@@ -60,6 +64,12 @@ class RecordedStacks {
 // index in `frames`, from the node to the root. The result is indexed by node.
 std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
                                        const std::vector<std::uint32_t>& frames);
+
+// The leaf of each sample together with the sample's standing, as one number. Samples of one stack have one standing,
+// unless a filter has left out the frames in which they differ.
+std::vector<std::uint32_t> standing_leaves(const Recording& recording, const std::vector<std::uint32_t>& leaves);
+constexpr std::uint32_t leaf_in(std::uint32_t standing_leaf) noexcept { return standing_leaf / 4; }
+constexpr Standing standing_in(std::uint32_t standing_leaf) noexcept { return static_cast<Standing>(standing_leaf % 4); }
 
 // For each thread, by its index, its samples in order, as indices into `recording.samples`.
 std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording);

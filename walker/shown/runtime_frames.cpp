@@ -89,8 +89,16 @@ bool is_for_shipped_host(std::string_view name) { return name.starts_with("hostf
 }  // namespace
 
 RuntimeFrames::RuntimeFrames(const Snapshot& snapshot) : runtime_(runtime_images(snapshot)) {
-  const std::string program = ascii_lower(snapshot.process.path);
-  for (const Module& module : snapshot.modules) {
+  add_images(snapshot.modules, snapshot.process);
+}
+
+RuntimeFrames::RuntimeFrames(const Recording& recording) : runtime_(runtime_images(recording)) {
+  add_images(recording.modules, recording.process);
+}
+
+void RuntimeFrames::add_images(const std::vector<Module>& modules, const Process& process) {
+  const std::string program = ascii_lower(process.path);
+  for (const Module& module : modules) {
     images_.push_back(ascii_lower(module_name(module)));
     host_.push_back(images_.back() == "hostfxr.dll" || images_.back() == "hostpolicy.dll");
     program_.push_back(!program.empty() && ascii_lower(module.path) == program);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -28,6 +29,7 @@ struct FoldedFrames {
 class RuntimeFrames {
  public:
   explicit RuntimeFrames(const Snapshot& snapshot);
+  explicit RuntimeFrames(const Recording& recording);
 
   // The result is in the order of the stack, leaf first.
   std::vector<FoldedFrames> of(const Stack& stack) const;
@@ -35,6 +37,7 @@ class RuntimeFrames {
  private:
   enum class Part : unsigned char { other, runtime, host, system_start };
 
+  void add_images(const std::vector<Module>& modules, const Process& process);
   Part part_of(const StackFrame& frame) const;
 
   std::vector<bool> runtime_, host_, program_;  // by module

@@ -90,6 +90,24 @@ std::string rate_sentence(const Recording& recording) {
   return rate.asked.empty() ? words : fmt::format("{}, {} asked for", words, rate.asked);
 }
 
+std::string standing_sentence(const StandingSums& sums) {
+  if (sums.share(Standing::unknown) == 1) return {};
+  std::string text;
+  for (const Standing standing : {Standing::idle, Standing::waits, Standing::runs, Standing::unknown}) {
+    const double share = sums.share(standing);
+    if (share == 0) continue;
+    const std::string percent = share < 0.005 ? "less than 1 %" : fmt::format("{:.0f} %", 100 * share);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", enum_name(standing), percent);
+  }
+  return text;
+}
+
+std::string standing_sentence(const Recording& recording) {
+  StandingSums sums;
+  for (const Recording::Sample& sample : recording.samples) sums.add(sample.standing, sample.value);
+  return standing_sentence(sums);
+}
+
 std::string_view unit(SampleEvent event) noexcept {
   return event == SampleEvent::wall || event == SampleEvent::cpu ? "nanoseconds" : "count";
 }

@@ -44,6 +44,8 @@ template <>
 inline constexpr EnumTexts<SampleEvent::module_load> kEnumNames<SampleEvent>{
     "dump", "wall", "cpu", "exception", "allocation", "class-load", "module-load"};
 template <>
+inline constexpr EnumTexts<kLastStanding> kEnumNames<Standing>{"unknown", "waits", "idle", "runs"};
+template <>
 inline constexpr EnumTexts<CaptureMethod::file> kEnumNames<CaptureMethod>{"inside", "outside", "file"};
 template <>
 inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
@@ -66,6 +68,11 @@ struct RateWords {
 RateWords rate_words(double reached_hz, std::uint64_t period_ns);
 // "6.3 samples a second of each thread, 100 asked for". Empty if the reached rate is not known (reached_hz()).
 std::string rate_sentence(const Recording& recording);
+
+// "idle 71 %, waits 12 %, runs 17 %": shares of the time, or of the samples. Standings that no sample has are left out.
+// Empty if nothing is known.
+std::string standing_sentence(const StandingSums& sums);
+std::string standing_sentence(const Recording& recording);
 
 // What Sample::value counts: "nanoseconds" or "count".
 std::string_view unit(SampleEvent event) noexcept;

@@ -45,7 +45,7 @@ struct Columns {
   Uint32Column node_caller;
   Sint32Column node_frame;
   Uint64Column sample_time;
-  Uint32Column sample_thread, sample_stack, sample_detail;
+  Uint32Column sample_thread, sample_stack, sample_detail, sample_standing;
   Sint64Column sample_value;
   std::vector<ThreadName> thread_names;
 };
@@ -91,6 +91,7 @@ void read_tables(MessageIO& io, Columns& columns, Recording& recording, TableRoo
   columns.sample_stack.read(io, chunk::sample_stack);
   columns.sample_value.read(io, chunk::sample_value);
   columns.sample_detail.read(io, chunk::sample_detail);
+  columns.sample_standing.read(io, chunk::sample_standing);
   io.varint(chunk::duration_ns, recording.duration_ns);
   io.varint(chunk::dropped, recording.dropped);
 }
@@ -121,13 +122,19 @@ std::uint32_t index_or_none(std::uint32_t plus_one, std::size_t size, const char
 }
 static_assert(std::uint32_t{0} - 1 == Recording::kNone);
 
+// A later mixwalk may know more of them.
+Standing standing_of(std::uint32_t number) {
+  return number <= static_cast<std::uint32_t>(kLastStanding) ? static_cast<Standing>(number) : Standing::unknown;
+}
+
 // No sample may be older than `before`.
 void add_samples(Columns& columns, Recording& recording, std::uint64_t before) {
   const std::size_t rows = columns.sample_time.rows();
-  const bool detailed = columns.sample_detail.rows() != 0;
+  const bool detailed = columns.sample_detail.rows() != 0, standing = columns.sample_standing.rows() != 0;
   require(columns.sample_thread.rows() == rows && columns.sample_stack.rows() == rows &&
               columns.sample_value.rows() == rows &&
-              (!detailed || columns.sample_detail.rows() == rows),
+              (!detailed || columns.sample_detail.rows() == rows) &&
+              (!standing || columns.sample_standing.rows() == rows),
           "the columns of the samples differ in length");
   require(rows <= layout::kMaxSamples - recording.samples.size(), "there are too many samples");
   std::uint64_t time = 0, value = 0;
@@ -146,6 +153,7 @@ void add_samples(Columns& columns, Recording& recording, std::uint64_t before) {
       sample.detail = index_or_none(columns.sample_detail.next(), recording.details.size(),
                                     "a sample's detail does not exist");
     }
+    if (standing) sample.standing = standing_of(columns.sample_standing.next());
     recording.samples.push_back(sample);
   }
 }

@@ -189,6 +189,14 @@ void RecordingWriter::add_samples(const Recording& recording) {
           out, chunk::sample_detail, rows,
           [&](std::size_t i) { return plus_one(samples[i].detail); });
     }
+    const bool standing = std::any_of(samples, samples + rows, [](const auto& sample) {
+      return sample.standing != Standing::unknown;
+    });
+    if (standing) {
+      add_column<protozero::packed_field_uint32>(out, chunk::sample_standing, rows, [&](std::size_t i) {
+        return static_cast<std::uint32_t>(samples[i].standing);
+      });
+    }
     samples_ += rows;
     all_samples_ += rows;
     if (samples_ < recording.samples.size()) flush();

@@ -15,6 +15,7 @@ void fields(MessageIO& io, Process& process) {
   io.varint(1, process.id, 0);
   io.string(2, process.path, "");
   io.string(3, process.command_line, "");
+  io.string(4, process.host, "");
 }
 
 void fields(MessageIO& io, Runtime& runtime) {

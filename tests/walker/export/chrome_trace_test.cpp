@@ -51,6 +51,19 @@ TEST(ChromeTrace, TheRateThatWasReachedIsInItsOtherData) {
   EXPECT_FALSE(nlohmann::json::parse(trace_of(recording)).contains("otherData"));
 }
 
+TEST(ChromeTrace, TheLeafOfAThreadThatWaitsHasThatAsACategory) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 0, .standing = Standing::runs},
+                       {.time_ns = 100, .value = 100, .stack = 1, .standing = Standing::idle},
+                       {.time_ns = 200, .value = 100, .stack = 1, .standing = Standing::waits}};
+  std::vector<std::string> begun;
+  for (const auto& event : nlohmann::json::parse(trace_of(recording)).at("traceEvents")) {
+    if (event.at("ph") != "B") continue;
+    begun.push_back(event.at("name").get<std::string>() + ": " + event.at("cat").get<std::string>());
+  }
+  EXPECT_EQ(begun, (std::vector<std::string>{"main: native", "work: native,idle", "work: native,waits"}));
+}
+
 TEST(ChromeTrace, AFrameOfConsecutiveSamplesIsOneSlice) {
   Recording recording = working();
   recording.samples = {{.time_ns = 0, .value = 100, .stack = 0},

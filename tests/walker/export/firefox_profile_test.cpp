@@ -45,6 +45,28 @@ TEST(FirefoxProfile, TheRuntimesOwnImagesAreACategory) {
   EXPECT_EQ(name(1), "Native");
 }
 
+TEST(FirefoxProfile, TheLeafOfAThreadThatWaitsHasACategoryOfItsOwn) {
+  Recording recording;
+  recording.threads.push_back({.os_id = 7});
+  recording.frames = {{.name = "main"}, {.name = "wait"}};
+  recording.nodes = {{Recording::kNone, 0}, {0, 1}};
+  recording.samples = {{.stack = 1},
+                       {.stack = 1, .standing = Standing::idle},
+                       {.stack = 1, .standing = Standing::waits},
+                       {.stack = 1, .standing = Standing::idle}};
+  const auto profile = nlohmann::json::parse(profile_of(recording));
+  const auto& shared = profile.at("shared");
+  std::vector<std::string> categories;
+  for (const int stack : profile.at("threads").at(0).at("samples").at("stack")) {
+    const int frame = shared.at("stackTable").at("frame").at(stack);
+    EXPECT_EQ(shared.at("stackTable").at("prefix").at(stack), 0);
+    const int category = shared.at("frameTable").at("category").at(frame);
+    categories.push_back(profile.at("meta").at("categories").at(category).at("name"));
+  }
+  EXPECT_EQ(categories, (std::vector<std::string>{"Native", "Idle", "Waiting", "Idle"}));
+  EXPECT_EQ(shared.at("frameTable").at("length"), 4);
+}
+
 // A program and its runtime, in one image or in two. Frame 0 is managed, frame 1 is native code of the program.
 std::string category_of_program(bool runtime_is_an_image) {
   Recording recording;

@@ -41,6 +41,13 @@ TEST(Pprof, ACommentSaysTheRateThatWasReached) {
   EXPECT_EQ(profile_of(recording).find("a second of each"), std::string::npos);
 }
 
+TEST(Pprof, ALabelSaysTheStanding) {
+  Recording recording = parked_recording({.seconds = 10});
+  EXPECT_EQ(profile_of(recording).find("standing"), profile_of(recording).rfind("standing"));  // the key alone
+  recording.samples[0].standing = Standing::idle;
+  EXPECT_NE(profile_of(recording).find("idle"), std::string::npos);
+}
+
 TEST(Pprof, SaysWhenTheSinkIsFull) {
   FullSink sink;
   EXPECT_FALSE(PprofExporter().write(representative_recording(), sink));

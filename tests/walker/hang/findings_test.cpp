@@ -438,6 +438,19 @@ TEST(FindingsTest, HalfOfTheStuckThreadsHaveNoCallInCommon) {
   EXPECT_THAT(kinds(find(dumps(3))), testing::Contains(FindingKind::common_call));
 }
 
+// Real case: 1,000 threads in one call, of which 995 were listed apart, as if they waited for the other five.
+TEST(FindingsTest, ThreadsInACallThatAreNotListedAreCounted) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    for (std::uint32_t id = 1; id <= 8; ++id) {
+      builder.thread(id, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
+                                         "M Orders.Run" + std::to_string(id) + "()"})).cpu(1);
+    }
+  }));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::common_call});
+  EXPECT_EQ(findings.findings[0].behind.size(), 3u);
+  EXPECT_EQ(findings.findings[0].details[0], "3 of these 8 threads are not listed below.");
+}
+
 // If something blocks the finalizer thread, that is a separate finding.
 TEST(FindingsTest, AFinalizerThatWaitsForALockIsPartOfItsChain) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {

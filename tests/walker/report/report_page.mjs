@@ -15,7 +15,7 @@ const PRELUDE = `
 export class ReportPage {
   static async browser() { return new Chromium(); }
 
-  static async open(browser, file, {hash = '', width = 1280, height = 800} = {}) {
+  static async open(browser, file, {hash = '', width = 1280, height = 800, prepare = () => {}} = {}) {
     const page = new ReportPage();
     page.heard = [];
     page.page = await browser.open('about:blank', PRELUDE, {domains: ['Network', 'Log', 'Runtime'], listener: (method, params) => {
@@ -27,6 +27,7 @@ export class ReportPage {
     }});
     page.url = `file://${file}`;
     await page.page.send('Emulation.setDeviceMetricsOverride', {width, height, deviceScaleFactor: 1, mobile: width < 600});
+    await prepare(page.page);
     await page.page.send('Page.navigate', {url: page.url + hash});
     await page.until(`document.readyState === 'complete' && location.protocol === 'file:' && document.querySelector('[role=tabpanel]')`,
                      `${file}${hash} is not shown`);
@@ -44,6 +45,8 @@ export class ReportPage {
   visible(selector) {
     return this.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].filter((each) => each.checkVisibility()).length`);
   }
+  // How many threads the list has; not all of its rows are in the page.
+  async listed() { return Number((await this.text('.side .count')).match(/[\d,]+/)[0].replace(',', '')); }
   text(selector) { return this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? null`); }
   focus(selector) { return this.evaluate(`document.querySelector(${JSON.stringify(selector)}).focus()`); }
 

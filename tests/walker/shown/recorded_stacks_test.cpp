@@ -48,6 +48,40 @@ TEST(RecordedStacks, ASystemNameIsAnotherOneThanTheLabel) {
   EXPECT_EQ(RecordedStacks::Frame{.label = "[no stack]"}.system_name(), "");
 }
 
+TEST(RecordedStacks, FoldsTheRuntimesOwnFramesAsTextDoes) {
+  Recording recording = recording_of(SampleEvent::wall);
+  recording.modules = {{.base = 0x1000, .size = 0x1000, .path = "C:\\dotnet\\coreclr.dll"},
+                       {.base = 0x3000, .size = 0x1000, .path = "C:\\Windows\\System32\\ntdll.dll"}};
+  const auto native = [](std::int32_t module, std::string name) {
+    return Frame{.address_kind = AddressKind::return_address, .address = 0x1010, .module = module,
+                 .name = std::move(name)};
+  };
+  const std::string start = "System.Threading.Thread.StartCallback()";
+  recording.frames = {native(1, "RtlUserThreadStart"), native(0, ""), {.kind = FrameKind::managed, .name = start},
+                      {.kind = FrameKind::managed, .name = "A.Run()"}};
+  recording.frames[1].address = 0x1234;
+  recording.nodes = {{Recording::kNone, 0}, {0, 1}, {1, 1}, {2, 2}, {3, 3}};
+  recording.samples = {{.stack = 4}, {.stack = 3}, {.stack = 4}, {}};
+  using Labels = std::vector<std::string>;
+  const RecordedStacks stacks(recording, true);
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]),
+            (Labels{"A.Run()", start, "[thread start]"}));
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[1]), (Labels{start, "[thread start]"}));
+  EXPECT_EQ(stacks.leaves()[2], stacks.leaves()[0]);
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[3]), Labels{"[no stack]"});
+  EXPECT_EQ(leaf_first(RecordedStacks(recording), 4).size(), 5u);
+}
+
+TEST(RecordedStacks, ALeafAndAStandingAreOneNumber) {
+  Recording recording = recording_of(SampleEvent::wall);
+  recording.samples = {{.stack = 0, .standing = Standing::idle}, {.stack = 0, .standing = Standing::runs}};
+  const auto leaves = standing_leaves(recording, {7, 7});
+  EXPECT_NE(leaves[0], leaves[1]);
+  EXPECT_EQ(leaf_in(leaves[0]), 7u);
+  EXPECT_EQ(standing_in(leaves[0]), Standing::idle);
+  EXPECT_EQ(standing_in(leaves[1]), Standing::runs);
+}
+
 TEST(RecordedStacks, MethodsThatReadAlikeKeepTheirRawNames) {
   Recording recording = recording_of(SampleEvent::wall);
   const auto label_of = [&](std::vector<std::string> names, std::size_t which) {

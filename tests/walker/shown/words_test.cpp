@@ -123,5 +123,16 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(CaptureMethod::inside, CaptureMethod::file);
 }
 
+TEST(Words, SharesOfTheStandings) {
+  StandingSums sums;
+  EXPECT_EQ(standing_sentence(sums), "");
+  sums.add(Standing::unknown, 29);
+  EXPECT_EQ(standing_sentence(sums), "");
+  sums.add(Standing::idle, 71);
+  EXPECT_EQ(standing_sentence(sums), "idle 71 %, unknown 29 %");
+  sums.add(Standing::runs, 100'000);
+  EXPECT_EQ(standing_sentence(sums), "idle less than 1 %, runs 100 %, unknown less than 1 %");
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -55,6 +55,15 @@ std::string samples(const std::string& times, const std::string& threads,
          bytes_field(11, values) + (details.empty() ? "" : bytes_field(12, details));
 }
 
+TEST(RecordingReader, AStandingOfALaterVersionIsUnknown) {
+  const std::string chunk = tables() + samples(packed({1, 1}), packed({0, 0}), packed({1, 1}), packed({2, 0}));
+  const ReadRecording read = read_recording(file_of(chunk + bytes_field(27, packed({2, 4}))));
+  ASSERT_TRUE(read.recording) << read.error;
+  EXPECT_EQ(read.recording->samples[0].standing, Standing::idle);
+  EXPECT_EQ(read.recording->samples[1].standing, Standing::unknown);
+  expect_forged(chunk + bytes_field(27, packed({2})), "the columns of the samples differ in length");
+}
+
 // Expects that `part` is a beginning of `all`: everything in it is in `all`, in the same order.
 void expect_beginning(const Recording& part, const Recording& all) {
   ASSERT_LE(part.samples.size(), all.samples.size());

@@ -64,7 +64,7 @@ constexpr std::initializer_list<const char*> kDllOptions = {"--engine", "--probe
 // Options about a process. They have no meaning for a file, which does not run.
 constexpr std::initializer_list<const char*> kProcessOptions = {
     "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
-    "--repeat", "--every", "--one-by-one"};
+    "--repeat", "--every", "--one-by-one", "--no-host"};
 
 // From outside, a single thread is suspended only while its registers and its stack are copied.
 constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
@@ -72,7 +72,7 @@ constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kStackOptions = {
     "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
-    "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
+    "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
 
 using OptionNames = std::initializer_list<const char*>;
 

@@ -61,6 +61,7 @@ struct Visit {
   std::uint32_t timeout_ms = 30'000;
   std::uint32_t wait_ms = 0;  // how long to wait for another profiler to leave the process
   std::optional<std::string> symbol_path;  // SymbolPath's text; if it has no value, _NT_SYMBOL_PATH
+  bool no_host = false;  // the output does not have the name of this machine
 };
 
 // The collector to which profiles are sent, besides a file or instead of it.

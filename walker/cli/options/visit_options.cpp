@@ -52,6 +52,7 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const std
            "with this text; may be given more than once")
       ->option_text("NAME-or-TID");
   add_symbol_path(app, visit.symbol_path, kPdbsOfImages);
+  app.add_flag("--no-host", visit.no_host, "Leave the name of this machine out of the output");
   add_duration(app, "--timeout", visit.timeout_ms, "How long to wait for each answer of the target (default 30s)");
   add_duration(app, "--wait", visit.wait_ms,
                "How long to wait if another mixwalk, or another profiler, is still in the process\n"

@@ -16,6 +16,9 @@ void RecordSummary::take(const Recording& recording, std::size_t first,
   threads_ = earlier_.threads + recording.threads.size();
   progress_ = progress;
   duration_ns_ = earlier_.duration_ns + recording.duration_ns;
+  for (const Recording::Sample& sample : std::span(recording.samples).subspan(first)) {
+    standings_.add(sample.standing, sample.value);
+  }
   if (recording.event != SampleEvent::wall) return;
   if (!rate_) rate_.emplace();
   rate_->add(std::span(recording.samples).subspan(first), earlier_.duration_ns);
@@ -47,6 +50,7 @@ std::string RecordSummary::line(std::uint64_t seconds) const {
     line += fmt::format(", {:.1f} % whole", percent(progress_.whole));
     if (progress_.guessed != 0) line += fmt::format(", {:.1f} % with guessed frames", percent(progress_.guessed));
   }
+  if (const std::string standings = standing_sentence(standings_); !standings.empty()) line += ", " + standings;
   line += fmt::format(", {} lost", dropped_);
   if (progress_.frozen.p99_ns != 0) {
     line += fmt::format(", stopped for {:.1f} ms after {:.1f} ms (p99)",

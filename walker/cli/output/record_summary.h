@@ -44,6 +44,7 @@ class RecordSummary {
   Earlier earlier_;
   std::uint64_t samples_ = 0, dropped_ = 0, period_ns_ = 0;
   std::size_t threads_ = 0;
+  StandingSums standings_;
   std::optional<ReachedRate> rate_;  // no value if the samples are not of wall time
   std::uint64_t duration_ns_ = 0;
   RecordProgress progress_;

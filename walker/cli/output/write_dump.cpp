@@ -2,12 +2,18 @@
 
 #include "walker/export/json.h"
 #include "walker/export/text.h"
+#include "walker/hang/standings.h"
 #include "walker/model/recording_builder.h"
 #include "walker/report/html_exporter.h"
 #include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
 namespace {
+
+Recording shown(Recording recording, const DumpOutput& how) {
+  mark_standings(recording);  // by all frames
+  return filtered(std::move(recording), how.filter);
+}
 
 bool write(const Snapshot& snapshot, const DumpOutput& how, bool colour, CallChecker& calls, ByteSink& sink) {
   // These formats show more of a snapshot than a recording keeps.
@@ -22,7 +28,7 @@ bool write(const Snapshot& snapshot, const DumpOutput& how, bool colour, CallChe
     }
     return TextExporter(options).write(snapshot, sink);
   }
-  return how.format->make()->write(filtered(to_recording(snapshot), how.filter), sink);
+  return how.format->make()->write(shown(to_recording(snapshot), how), sink);
 }
 
 }  // namespace

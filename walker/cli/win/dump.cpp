@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "walker/base/count_words.h"
 #include "walker/base/version.h"
 #include "walker/base/wall_clock.h"
 #include "walker/cli/dump_file.h"
@@ -27,6 +29,10 @@
 
 namespace mixwalk {
 namespace {
+
+// How often the progress is shown, and from how many threads on the names take long enough to say so.
+constexpr ULONGLONG kShowEveryMs = 1000;
+constexpr std::size_t kManyThreads = 500;
 
 void complete(Snapshot& snapshot) {
   snapshot.tool_version = kVersion;
@@ -84,7 +90,7 @@ class DumpRun {
  public:
   explicit DumpRun(const DumpCommand& command)
       : command_(command),
-        source_(command),
+        source_(command, [this](std::size_t threads) { show_progress(threads); }),
         symbols_(command.visit.symbol_path),
         unmatched_(command.visit.sampling.threads) {}
 
@@ -94,6 +100,7 @@ class DumpRun {
  private:
   Outcome<Snapshot> next(bool last);
   void add_names(Snapshot& snapshot, CallChecker& calls);
+  void show_progress(std::size_t threads);
   Failure missing() const {
     return {ExitCode::no_thread, source_.process_text() + " has no " + unmatched_.text()};
   }
@@ -102,14 +109,27 @@ class DumpRun {
   DumpSource source_;
   LocalSymbols symbols_;
   UnmatchedThreads unmatched_;
+  ProgressLine line_;
+  ULONGLONG shown_ = 0;   // when the line was written last; at first, when the dump began
   std::string unasked_;   // the reason that was reported last
 };
 
+// A dump of thousands of threads takes a while.
+void DumpRun::show_progress(std::size_t threads) {
+  const ULONGLONG now = GetTickCount64();
+  if (now - shown_ < kShowEveryMs) return;
+  shown_ = now;
+  line_.show(fmt::format("{} so far", count_words(threads, "stack")));
+}
+
 // Takes the next dump, of the threads that the command line means.
 Outcome<Snapshot> DumpRun::next(bool last) {
+  shown_ = GetTickCount64();
   auto snapshot = source_.next(last);
+  line_.show("");
   if (!snapshot) return snapshot;
   complete(*snapshot);
+  if (!command_.visit.no_host) snapshot->process.host = machine_name();
   // A series does not say the reason again and again.
   if (!snapshot->unasked.empty() && std::exchange(unasked_, snapshot->unasked) != snapshot->unasked) {
     print_failure({ExitCode::ok, source_.process_text() + ": managed frames are missing: " + snapshot->unasked});
@@ -130,11 +150,14 @@ Outcome<Snapshot> DumpRun::next(bool last) {
 // snapshot.
 void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
   spdlog::info("symbolising");
+  const bool is_large = snapshot.threads.size() >= kManyThreads;
+  if (is_large) line_.show("finding the names of the frames of " + count_words(snapshot.threads.size(), "thread"));
   identify(snapshot, symbols_.identities(), symbols_.lines());
   symbolise(snapshot, symbols_.symboliser());
   check_calls(snapshot, calls);
   if (command_.locks) add_native_locks_of(snapshot);
   add_lines(snapshot, symbols_.lines());
+  if (is_large) line_.show("");
 }
 
 ExitCode DumpRun::run_one(Output& output) {

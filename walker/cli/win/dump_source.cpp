@@ -23,7 +23,8 @@ constexpr std::uint32_t kEndingMs = 1000;
 
 }  // namespace
 
-DumpSource::DumpSource(const DumpCommand& command) : command_(command) {}
+DumpSource::DumpSource(const DumpCommand& command, TargetSession::Progress progress)
+    : command_(command), progress_(std::move(progress)) {}
 
 // From here on, the end of the process is noticed, and the system gives its id to no other process.
 void DumpSource::open(std::uint32_t id) {
@@ -57,7 +58,7 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
     return std::move(*failure);
   }
   watch_freezes_of(*session_, request.deadline_ms);
-  auto snapshot = session_->dump(request);
+  auto snapshot = session_->dump(request, progress_);
   if (const auto patched = session_->patched_calls(); !patched.empty()) {
     spdlog::info("{}; mixwalk.exe ended {} freezes of a thread", patched_calls_text(patched), session_->given_back());
   }

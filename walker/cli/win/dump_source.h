@@ -17,7 +17,8 @@ namespace mixwalk {
 class DumpSource {
  public:
   // The source keeps a copy of the command, because the copy names the process by its id once the process is known.
-  explicit DumpSource(const DumpCommand& command);
+  // `progress`: as in TargetSession::dump(); of a dump from inside.
+  DumpSource(const DumpCommand& command, TargetSession::Progress progress);
   DumpSource(const DumpSource&) = delete;
   DumpSource& operator=(const DumpSource&) = delete;
 
@@ -43,6 +44,7 @@ class DumpSource {
   std::optional<Outcome<Snapshot>> outside_patches();
 
   DumpCommand command_;
+  const TargetSession::Progress progress_;
   UniqueHandle process_;      // no value if the process is not known yet, had ended before, or may not be opened
   std::string process_text_;
   bool taken_ = false;

@@ -15,6 +15,7 @@
 #include "walker/cli/win/ctrl_c.h"
 #include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
+#include "walker/hang/standings.h"
 #include "walker/naming/symbolise.h"
 #include "walker/session/recording_collector.h"
 #include "walker/session/visit_failure.h"
@@ -106,6 +107,7 @@ class RecordingRun {
   Outputs outputs_;
   LocalSymbols symbols_;
   RecordingCollector collector_;
+  RecordedStandings standings_;
   RecordSummary summary_;
   UnmatchedThreads unmatched_;
   bool full_ = false;  // no more data can be kept, so the recording must end
@@ -206,6 +208,8 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   if (summary_.samples() == 0 && recording.samples.size() != before) {
     spdlog::info("the first samples are here");
   }
+  if (!command_.visit.no_host) recording.process.host = machine_name();
+  standings_.mark(recording, before);
   summary_.take(recording, before, bytes.progress);
   recording.tool_version = kVersion;  // also for a recording that begins anew
   if (outputs_.otlp) outputs_.otlp->take(recording, before);
@@ -239,6 +243,7 @@ std::optional<Failure> RecordingRun::make_room() {
   } else if (auto failure = file->cut()) {
     return failure;
   }
+  standings_.begin_anew();
   summary_.begin_piece(recording);
   return std::nullopt;
 }
@@ -282,7 +287,8 @@ void RecordingRun::show_progress(bool last) {
 void RecordingRun::complete(Recording& recording) const {
   recording.tool_version = kVersion;
   if (recording.process.id != 0) return;
-  recording.process = {session_.target_id(), session_.target_name(), {}};
+  recording.process = {session_.target_id(), session_.target_name(), {},
+                       command_.visit.no_host ? std::string() : machine_name()};
   recording.event = command_.event;
   recording.period_ns = is_moment(command_.event) ? 0 : command_.period_ns;
   recording.engine = command_.visit.sampling.engine;

@@ -2,6 +2,8 @@
 
 // Up to this number, each process has a column; for more processes, a row says how many have it.
 const MOST_COLUMNS = 24;
+// The processes in trouble come first everywhere.
+const sickFirst = processes.map((process, number) => Object.assign(process, {number})).sort((a, b) => b.sick - a.sick);
 
 function acrossView() {
   const {groups} = hang.across;
@@ -29,11 +31,10 @@ function firstRows(rows, columns, noun, most) {
 
 function processTable() {
   const MOST = 20;
-  const head = ['File', 'Process', 'Threads', 'Time'];
-  // The processes in trouble come first, since not all are shown if there are many.
-  const sorted = [...processes].sort((a, b) => b.sick - a.sick);
-  const rows = sorted.map((process) => () => el('tr', {},
+  const head = ['File', 'Machine', 'Process', 'Threads', 'Time'];
+  const rows = sickFirst.map((process) => () => el('tr', {},
       el('th', {scope: 'row'}, process.name, ' ', process.sick ? trouble() : null),
+      el('td', {}, process.host),
       el('td', {class: 'mono'}, `${process.id} ${process.path}`),
       el('td', {class: 'num'}, String(dumps[process.last].threads.length)),
       el('td', {}, utc(dumps[process.last].time_ms), process.dumps.length > 1 ? `, the last of ${process.dumps.length} dumps` : '')));
@@ -45,7 +46,7 @@ function processTable() {
 
 function groupTable(groups, caption) {
   const MOST = 100;
-  const columns = processes.length <= MOST_COLUMNS ? processes : [];
+  const columns = processes.length <= MOST_COLUMNS ? sickFirst : [];
   const width = 3 + columns.length;
   return scrolled(caption, el('table', {},
       el('caption', {class: 'spoken'}, caption),
@@ -73,7 +74,7 @@ function groupRow(group, columns, width) {
       el('td', {class: 'num'}, String(group.threads.length)),
       el('th', {scope: 'row', class: 'stack-cell'}, seen.words ? el('span', {class: 'words'}, seen.words) : null,
           el('span', {class: 'line mono'}, main === undefined ? null : badge(kindOf(main).style, letterOf(main)), button)),
-      columns.map((_, i) => el('td', {class: `num${group.counts[i] ? '' : ' zero'}`}, String(group.counts[i]))));
+      columns.map(({number}) => el('td', {class: `num${group.counts[number] ? '' : ' zero'}`}, String(group.counts[number]))));
   return allOf([row, opened]);
 }
 

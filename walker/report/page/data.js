@@ -9,10 +9,14 @@ const compared = report.compared ?? null;  // two recordings: before, after
 
 const FLAG = {scanned: 1, framePointer: 2, approximate: 4, inlined: 8};
 
-// For each node its caller, or -1 for a root.
-const parents = nodes.up.map((up, i) => (up === 0 ? -1 : i - up));
-const depths = new Array(parents.length);
+// For each node its caller, or -1 for a root. A caller comes before its callees.
+const parents = Int32Array.from(nodes.up, (up, i) => (up === 0 ? -1 : i - up));
+const depths = new Int32Array(parents.length);
 parents.forEach((parent, i) => { depths[i] = parent < 0 ? 1 : depths[parent] + 1; });
+
+// What the thread of a sample did, by the numbers in the data (walker/model/standing.h). [1] and [2] wait.
+const STANDINGS = ['unknown', 'waits', 'idle', 'runs'];
+const waits = (standing) => standing === 1 || standing === 2;
 
 const labels = frames.label.map((label) => readable(strings[label]));
 const moduleNames = frames.module.map((module) => readable(strings[module]));
@@ -24,18 +28,29 @@ function stackOf(leaf) {
   return stack;
 }
 
-// For each node the first node whose stack has the same functions, even at other places in them. A caller comes before
-// its callees.
-const alikes = [];
+// For each frame a number of its function, by kind and label.
+const functionOf = new Int32Array(labels.length);
+let functions = 0;
+{
+  const known = new Map();
+  frames.label.forEach((label, i) => {
+    const key = frames.kind[i] + label;
+    if (!known.has(key)) known.set(key, functions++);
+    functionOf[i] = known.get(key);
+  });
+}
+// For each node the first node whose stack has the same functions, even at other places in them.
+const alikes = new Int32Array(parents.length);
 {
   const known = new Map();
   parents.forEach((parent, i) => {
-    const frame = nodes.frame[i];
-    const key = `${parent < 0 ? '' : alikes[parent]} ${frames.kind[frame]} ${frames.label[frame]}`;
+    const key = (parent < 0 ? 0 : alikes[parent] + 1) * functions + functionOf[nodes.frame[i]];
     if (!known.has(key)) known.set(key, i);
-    alikes.push(known.get(key));
+    alikes[i] = known.get(key);
   });
 }
+// The caller of a node among the nodes that stand for all that are alike.
+const alikeParent = (node) => (parents[node] < 0 ? -1 : alikes[parents[node]]);
 
 // Given for each frame whether it fits, this says for each node whether a frame on its stack fits. A caller's node
 // comes first.
@@ -52,7 +67,12 @@ function framesWith(text) {
   const wanted = text.toLowerCase();
   return lowerLabels().map((label) => label.includes(wanted));
 }
-let lower = null;
+let lower = null, lowerNames = null;
+// Marks the frames whose label contains the text, which is in lower case.
+function framesNamed(text) {
+  lowerNames ??= labels.map((label) => label.toLowerCase());
+  return Uint8Array.from(lowerNames, (label) => label.includes(text));
+}
 function lowerLabels() {
   lower ??= labels.map((label, i) => `${label} ${moduleNames[i]} ${strings[frames.file[i]]}`.toLowerCase());
   return lower;

@@ -18,21 +18,10 @@ const pointsText = (points) => `${points > 0 ? '+' : points < 0 ? '−' : '±'}$
 const shareText = (share) => `${(100 * share).toFixed(1)} %`;
 const pointsOf = ([before, after]) => 100 * (after - before);
 
-// [leaf, share of the total of its side, no thread, side] for both recordings. `waiting`: includes threads that wait in
-// the system.
-function comparedSamples(waiting) {
-  return compared.flatMap(({sums}, side) => {
-    const samples = [];
-    let total = 0;
-    for (let i = 0; i < sums.length; i += 4) {
-      if (!waiting && standsInWait(sums[i + 1])) continue;
-      samples.push([sums[i + 1], sums[i + 3], undefined, side]);
-      total += sums[i + 3];
-    }
-    for (const sample of samples) sample[1] /= total || 1;
-    return samples;
-  });
-}
+// For each side the sums of totalsOf(). `waiting`: includes threads that wait.
+const comparedTotals = (waiting) => compared.map((side) => totalsOf((add) => eachSum(side, (thread, leaf, standing, value) => {
+  if (waiting || !waits(standing)) add(leaf, value);
+})));
 
 const swatch = (fill) => {
   const sign = el('span', {class: 'swatch', 'aria-hidden': 'true'});
@@ -41,10 +30,7 @@ const swatch = (fill) => {
 };
 
 class DifferenceView extends FlameView {
-  constructor() {
-    super();
-    this.state.width = 'both';
-  }
+  widthBy = 'both';
 
   build() {
     const page = super.build();
@@ -58,46 +44,49 @@ class DifferenceView extends FlameView {
 
   choices() {
     return choice('Width', 'difference-width', [['both', 'mean of both shares'], ['after', 'share after'], ['before', 'share before']],
-        (value) => { this.state.width = value; this.draw(); });
+        (value) => { this.widthBy = value; this.draw(); });
   }
 
-  tree() { return [mergedTree(comparedSamples(this.state.waiting)), 'all threads']; }
-
-  node({frame, sides}, name) {
-    const [before, after] = sides;
-    const points = pointsOf(sides);
-    const value = {both: (before + after) / 2, before, after}[this.state.width];
-    return {name: frame < 0 ? name : `${signOf(points)} ${name}`.trim(), value, frame, sides, delta: after - before};
+  measure() { this.sums = comparedTotals(this.state.waiting); }
+  sidesOf(node) {
+    const all = parents.length;
+    return this.sums.map((totals) => totals[node < 0 ? all : node] / (totals[all] || 1));
+  }
+  valueOf(node) {
+    const [before, after] = this.sidesOf(node);
+    return {both: (before + after) / 2, before, after}[this.widthBy];
+  }
+  node(at) {
+    const node = super.node(at);
+    const sides = this.sidesOf(at);
+    if (at >= 0) node.name = `${signOf(pointsOf(sides))} ${node.name}`.trim();
+    return {...node, sides};
   }
 
   fill({frame, sides}) { return frame < 0 ? FILLS.root : changeFill(pointsOf(sides)); }
   describe({name, sides}) { return `${name} — ${shareText(sides[0])} → ${shareText(sides[1])}, ${pointsText(pointsOf(sides))} points`; }
   summary() { return 'Shares of all samples of their recording, before and after'; }
-
-  // Shows the frame to which another view leads.
-  find(text) {
-    this.searchBox.value = text;
-    this.search(text.toLowerCase());
-  }
 }
 
 // Every frame of both recordings with its shares: {frame, self: [before, after], total: [before, after]}.
 function comparedFrames(waiting) {
   const rows = new Map();
-  for (const [leaf, share, , side] of comparedSamples(waiting)) {
-    const seen = new Set();
-    for (const frame of stackOf(leaf)) {
-      const key = `${frames.kind[frame]}${labels[frame]}`;
-      let row = rows.get(key);
-      if (!row) {
-        row = {frame, self: [0, 0], total: [0, 0]};
-        rows.set(key, row);
-      }
-      if (!seen.size) row.self[side] += share;
-      if (!seen.has(key)) row.total[side] += share;
-      seen.add(key);
+  comparedTotals(waiting).forEach((totals, side) => {
+    const all = totals[parents.length] || 1;
+    for (let node = 0; node < parents.length; ++node) {
+      if (alikes[node] !== node || !totals[node]) continue;
+      const frame = nodes.frame[node];
+      const key = functionOf[frame];
+      if (!rows.has(key)) rows.set(key, {frame, self: [0, 0], total: [0, 0]});
+      const row = rows.get(key);
+      let self = totals[node];
+      for (let callee = firstCallee[node + 1]; callee >= 0; callee = nextCallee[callee]) self -= totals[callee];
+      row.self[side] += self / all;
+      let caller = alikeParent(node);
+      while (caller >= 0 && functionOf[nodes.frame[caller]] !== key) caller = alikeParent(caller);
+      if (caller < 0) row.total[side] += totals[node] / all;  // a function that calls itself counts once
     }
-  }
+  });
   return [...rows.values()];
 }
 
@@ -107,20 +96,16 @@ class ChangesView {
     this.state = {search: '', order: 'total', show: 'all', waiting: true, most: 100};
     this.frames = comparedFrames(true);
     this.element = this.build();
-    this.draw();
   }
 
   build() {
     const set = (name) => (value) => {
-      this.state[name] = name === 'search' ? value.toLowerCase() : value;
+      this.state[name] = value;
       this.state.most = 100;
       this.draw();
     };
-    const waiting = el('input', {type: 'checkbox', id: 'changes-waiting', onchange: () => {
-      this.state.waiting = !waiting.checked;
-      this.frames = comparedFrames(this.state.waiting);
-      this.draw();
-    }});
+    this.waitingBox = el('input', {type: 'checkbox', id: 'changes-waiting', onchange: () => go({waiting: this.waitingBox.checked ? 'out' : ''})});
+    this.searchBox = searchBox('Search frames', 'search', (search) => go({search}, true));
     this.count = el('p', {class: 'count', role: 'status'});
     this.rows = el('tbody');
     this.more = el('button', {type: 'button', class: 'quiet', onclick: () => {
@@ -129,10 +114,10 @@ class ChangesView {
     }});
     const head = (text, title) => el('th', {scope: 'col', class: 'num', title}, text);
     return el('div', {class: 'page changes'},
-        el('div', {class: 'bar'}, searchBox('Search frames', 'search', set('search')),
+        el('div', {class: 'bar'}, this.searchBox,
             choice('Show', 'changes-show', [['all', 'all frames'], ['more', '▲ those that grew'], ['less', '▼ those that shrank']], set('show')),
             choice('Sort by', 'changes-order', [['total', 'change with what it calls'], ['self', 'its own change']], set('order')),
-            el('label', {class: 'check'}, waiting, ' Leave out threads that wait in the system')),
+            el('label', {class: 'check'}, this.waitingBox, ' Leave out threads that wait')),
         this.count,
         el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of frames'}, el('table', {},
             el('caption', {class: 'spoken'}, 'Frames with their shares of all samples, before and after'),
@@ -143,6 +128,16 @@ class ChangesView {
                   head('Change', 'in points of the whole'), head(SIDES[0]), head(SIDES[1])]))),
             this.rows)),
         this.more);
+  }
+
+  take(address) {
+    const search = address.get('search') ?? '', waiting = address.get('waiting') !== 'out';
+    if (waiting !== this.state.waiting) this.frames = comparedFrames(waiting);
+    if (search.toLowerCase() !== this.state.search) this.state.most = 100;
+    Object.assign(this.state, {search: search.toLowerCase(), waiting});
+    this.waitingBox.checked = !waiting;
+    fillSearch(this.searchBox, search);
+    this.draw();
   }
 
   draw() {
@@ -164,13 +159,8 @@ class ChangesView {
       el('td', {class: 'num'}, shareText(shares[0])), el('td', {class: 'num'}, shareText(shares[1]))]);
     return el('tr', {},
         el('th', {scope: 'row', class: 'mono'}, el('span', {class: 'line'}, badge(kindOf(frame).style, letterOf(frame)), spoken(`${kindOf(frame).name}: `),
-            el('button', {type: 'button', class: 'link', title: 'Find it in the flame graph', onclick: () => this.find(frame)},
+            el('button', {type: 'button', class: 'link', title: 'Find it in the flame graph', onclick: () => go({view: 'flame', search: labels[frame]})},
                 ...marked(labels[frame], this.state.search)))),
         ...cells);
-  }
-
-  find(frame) {
-    addEventListener('hashchange', () => made.get('flame').find(labels[frame]), {once: true});
-    location.hash = 'view=flame';
   }
 }

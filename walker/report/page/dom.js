@@ -51,13 +51,20 @@ function choice(label, id, options, onchange) {
   return el('label', {class: 'choice'}, el('span', {}, label), select);
 }
 
+// A search waits until typing pauses, since a page may have thousands of threads.
 function searchBox(label, id, oninput) {
+  const PAUSE_MS = 30;
+  let pause = 0;
   const input = el('input', {type: 'search', id, placeholder: `${label}  ( / )`, 'aria-label': label,
                              autocomplete: 'off', spellcheck: 'false'});
-  input.addEventListener('input', () => oninput(input.value.trim()));
+  input.addEventListener('input', () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => oninput(input.value.trim()), PAUSE_MS);
+  });
   input.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     if (input.value) {
+      clearTimeout(pause);
       input.value = '';
       oninput('');
     } else {
@@ -66,4 +73,9 @@ function searchBox(label, id, oninput) {
     event.preventDefault();
   });
   return input;
+}
+
+// Puts the text of the address into the box, unless the box has it; a space at its end may have been typed.
+function fillSearch(input, text) {
+  if (input.value.trim() !== text) input.value = text;
 }

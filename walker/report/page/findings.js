@@ -30,7 +30,7 @@ function findingCard(finding) {
       el('h3', {}, readable(finding.title), isFleet && finding.threads.length ? el('span', {class: 'dim'}, ` in ${processOf(finding.threads[0]).name}`) : null),
       ...finding.details.map((detail) => el('p', {}, readable(detail))),
       list,
-      behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'more thread')}`), threadLinks(behind)) : null);
+      behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'more thread')} ${finding.kind === 'deadlock' ? 'behind these' : 'of this finding'}`), threadLinks(behind)) : null);
 }
 
 // A thread in a finding: its name, what it does, and the most important frames.

@@ -2,7 +2,8 @@
 
 const byId = (id) => document.getElementById(id);
 
-// A view is made when it is first shown. Each has an element, and may have select(thread id), draw(), focusList().
+// A view is made when it is first shown. Each has an element, and may have take(address), draw(), focusList(),
+// arrive().
 const VIEWS = dumps.length ? [
   ...(hang?.across ? [['across', `${processes.length} processes`, () => ({element: acrossView()})]] : []),
   ['threads', 'Threads', () => new ThreadsView()],
@@ -19,6 +20,7 @@ const VIEWS = dumps.length ? [
 ];
 const made = new Map();
 let shown = null;
+const addresses = new Map();  // by view: the address that it had last
 
 function head() {
   const {process, runtime} = report;
@@ -30,11 +32,11 @@ function head() {
   document.title = `${name} ${which} – mixwalk ${kind}`;
   byId('view-kind').textContent = kind;
   byId('title').replaceChildren(name, ' ', el('span', {class: 'dim'}, which));
-  const facts = [isFleet ? '' : readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
+  const facts = [isFleet || compared || !process.host ? '' : `machine ${readable(process.host)}`, isFleet ? '' : readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
   const notes = report.note ? [readable(report.note)] : [];
   if (isFleet) {
     facts.push(`${plural(threadEntries.length, 'thread')} in all`);
-    listLines(processes.map((process) => () => processHead(process)), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);
+    listLines(sickFirst.map((process) => () => processHead(process)), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);
   } else if (dump) {
     facts.push(...dumpFacts(dump));
     notes.push(...dumpNotes(dump));
@@ -42,11 +44,12 @@ function head() {
   } else if (compared) {
     facts.push(compared[1].event);
     byId('dumps').append(...compared.map((each, side) => el('li', {}, `${SIDES[side]}: ${readable(each.file)}, process ${each.process}, ` +
-        `${utc(each.time_ms)}, ${plural(each.samples, 'sample')}, ${duration(each.duration_ns)}, ${plural(each.threads.length, 'thread')}${each.rate && `, ${each.rate}`}`)));
+        `${utc(each.time_ms)}, ${plural(each.samples, 'sample')}, ${duration(each.duration_ns)}, ${plural(each.threads.length, 'thread')}${each.rate && `, ${each.rate}`}${each.standings && `; ${each.standings}`}`)));
     compared.forEach(({dropped}, side) => dropped && notes.push(`${SIDES[side]}: ${plural(dropped, 'sample')} got lost: the reader was too slow.`));
   } else {
     facts.push(`${recording.event}, ${plural(recording.samples, 'sample')}`, duration(recording.duration_ns),
                plural(recording.threads.length, 'thread'));
+    if (recording.standings) facts.push(recording.standings);
     if (recording.rate || recording.period_ns) facts.push(recording.rate || `every ${duration(recording.period_ns)}, as asked for`);
     if (recording.dropped) notes.push(`${plural(recording.dropped, 'sample')} got lost: the reader was too slow.`);
   }
@@ -102,7 +105,7 @@ function madeLines(process) {
 // dump.
 function processHead(process) {
   const last = dumps[process.last];
-  const facts = [`process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];
+  const facts = [process.host && `machine ${process.host}`, `process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];
   return [el('b', {}, process.name), ` ${facts.filter(Boolean).join(' · ')}`,
           ...madeLines(process).map((line) => el('p', {}, line)), ...dumpNotes(last).map((note) => el('p', {}, note))];
 }
@@ -146,17 +149,16 @@ function legend() {
       .flatMap(([key, what], i) => [i ? ', ' : '', el('kbd', {}, key), ` ${what}`]));
 }
 
-// "#view=tree", "#thread=0x1a8".
-function where() {
-  const parameters = new URLSearchParams(location.hash.slice(1));
-  const thread = parameters.get('thread');
+// The address behind '#': "view=tree", "thread=0x1a8", "view=flame&search=Price&zoom=12".
+const address = () => new URLSearchParams(location.hash.slice(1));
+function viewOf(parameters) {
   const known = (wanted) => VIEWS.some(([name]) => name === wanted);
-  const otherwise = thread !== null && known('threads') ? 'threads' : VIEWS[0][0];
-  return {view: known(parameters.get('view')) ? parameters.get('view') : otherwise, thread};
+  if (known(parameters.get('view'))) return parameters.get('view');
+  return parameters.has('thread') && known('threads') ? 'threads' : VIEWS[0][0];
 }
 
 function show() {
-  const {view, thread} = where();
+  const view = viewOf(address());
   if (!made.has(view)) made.set(view, VIEWS.find(([name]) => name === view)[2]());
   const panel = made.get(view);
   if (shown !== view) {
@@ -170,20 +172,25 @@ function show() {
       tab.tabIndex = current ? 0 : -1;
     }
   }
-  panel.select?.(thread);
-  panel.draw?.();
+  addresses.set(view, location.hash);
+  panel.take?.(address());
 }
 
-// Goes to a view without adding a step to the browser's history.
-function replaceHash(hash) {
-  history.replaceState(null, '', hash);
+// Changes parts of the address, and shows what it says then. `replace`: without a step of the browser's history.
+function go(changes, replace = false) {
+  const parameters = address();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) parameters.set(name, value);
+    else parameters.delete(name);
+  }
+  history[replace ? 'replaceState' : 'pushState'](null, '', `#${parameters}`);
   show();
 }
 
 function tabs() {
   const list = byId('tabs');
   list.append(...VIEWS.map(([name, text]) => el('button', {type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': 'panel',
-      onclick: () => { location.hash = `view=${name}`; }}, text)));
+      onclick: () => { location.hash = addresses.get(name) || `view=${name}`; }}, text)));
   list.addEventListener('keydown', (event) => {
     const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
     if (!step) return;
@@ -219,12 +226,18 @@ function theme() {
   });
 }
 
-// When the page is printed, all stacks are on paper, whatever the screen shows.
+// When the page is printed, all stacks are on paper, whatever the screen shows. A stack is plain text, and only the
+// first of equal stacks is printed: a browser cannot print a million elements.
 function printing() {
   if (!dump) return;
   addEventListener('beforeprint', () => {
-    byId('print').replaceChildren(allOf(dump.threads.map(
-        (thread) => el('section', {}, threadHead(thread, []), threadBody(thread, {open: true})))));
+    const first = new Map();
+    byId('print').replaceChildren(allOf(dump.threads.map((thread) => {
+      const same = first.get(thread.leaf);
+      if (!same && thread.leaf >= 0) first.set(thread.leaf, thread);
+      return el('section', {}, threadHead(thread, []),
+          same ? el('p', {}, `The same frames as of ${threadTitle(same)}.`) : el('pre', {class: 'stack'}, stackLines(thread)));
+    })));
   });
   addEventListener('afterprint', () => byId('print').replaceChildren());
 }
@@ -256,4 +269,4 @@ legend();
 tabs();
 printing();
 show();
-if (where().thread !== null) made.get(shown).arrive?.();
+if (address().has('thread')) made.get(shown).arrive?.();

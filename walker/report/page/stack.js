@@ -64,14 +64,15 @@ function foldRow(index, text, rows, {search = '', open = false}) {
   return el('li', {class: 'fold-row'}, button, inner);
 }
 
-// The stack as text, for the clipboard.
-function stackText(thread) {
-  const lines = stackOf(thread.leaf).map((frame, i) => {
+// The stack as text, for the clipboard and for paper.
+function stackLines(thread) {
+  const marks = new Map(thread.marks ?? []);
+  return stackOf(thread.leaf).map((frame, i) => {
     const place = placeOf(frame);
-    return `  #${String(i).padEnd(3)} ${letterOf(frame)}  ${labelWithOffset(frame)}${place ? `  (${place})` : ''}`;
-  });
-  return [threadTitle(thread), ...lines].join('\n') + '\n';
+    return `  #${String(i).padEnd(3)} ${letterOf(frame)}  ${labelWithOffset(frame)}${place ? `  (${place})` : ''}${marks.has(i) ? `  (${marks.get(i)})` : ''}\n`;
+  }).join('');
 }
+const stackText = (thread) => `${threadTitle(thread)}\n${stackLines(thread)}`;
 
 // "whole: 21 frames, 5 managed, 13 native, 3 stubs".
 function countsText(thread) {

@@ -17,6 +17,7 @@ if (hang) {
   for (const process of processes) {
     process.path = readable(strings[hang.paths[process.last]]);
     process.id = hang.pids[process.last];
+    process.host = readable(strings[hang.hosts[process.last]]);
     process.command = readable(strings[hang.commands[process.last]]);
     process.runtime = readable(strings[hang.runtimes[process.last]]);
     process.name = readable(fileName(hang.files[process.last])) || `process ${process.id}`;
@@ -62,20 +63,29 @@ const threadEntries = (() => {
   }));
   return [...byId.values()].sort((a, b) => a.thread.id - b.thread.id);
 })();
+// A key for each thread, for links. Threads of several processes may have the same id, and the system gives an id again.
+// The key of the second one is 0x1a8.2, for example.
+function keysOf(threads) {
+  const times = new Map();
+  return threads.map(({id}) => {
+    const time = (times.get(id) ?? 0) + 1;
+    times.set(id, time);
+    return time === 1 ? hex(id) : `${hex(id)}.${time}`;
+  });
+}
 const entryOf = new Map();  // the key is a thread of a dump
 {
-  // Threads of several processes may have the same id. The key of the second one is 0x1a8.2, for example.
-  const times = new Map();
-  for (const entry of threadEntries) {
-    const time = (times.get(entry.thread.id) ?? 0) + 1;
-    times.set(entry.thread.id, time);
-    entry.key = time === 1 ? hex(entry.thread.id) : `${hex(entry.thread.id)}.${time}`;
+  const keys = keysOf(threadEntries.map(({thread}) => thread));
+  threadEntries.forEach((entry, i) => {
+    entry.key = keys[i];
     for (const {thread} of entry.seen) entryOf.set(thread, entry);
-  }
+  });
 }
+if (recording) keysOf(recording.threads).forEach((key, i) => { recording.threads[i].key = key; });
+const keyOf = (thread) => entryOf.get(thread)?.key ?? thread.key;
 
-const entryByKey = (key) => threadEntries.find((entry) => entry.key === key);
-const linkOf = (thread) => `#thread=${entryOf.get(thread)?.key ?? hex(thread.id)}`;
+const linkOf = (thread) => `#thread=${keyOf(thread)}`;
+const keyIn = (link) => new URLSearchParams(link.hash.slice(1)).get('thread');
 const dumpTitle = (at) => `Dump ${at + 1}`;
 
 // "Dump 2, 10 s after the first".

@@ -12,7 +12,7 @@ function nameFill(label) {
 // The number of buckets in which the thread did not wait.
 function busy({runs}) {
   let buckets = 0;
-  for (let i = 0; i < runs.length; i += 3) if (!standsInWait(runs[i + 2])) buckets += runs[i + 1];
+  for (let i = 0; i < runs.length; i += 4) if (!waits(runs[i + 3])) buckets += runs[i + 1];
   return buckets;
 }
 
@@ -32,17 +32,15 @@ class TimelineView {
     this.detail = el('section', {class: 'detail', 'aria-label': 'Stack at a time'},
         el('p', {class: 'empty'}, 'Choose a place on a strip to see the stack there.'));
     this.count = el('p', {class: 'count', role: 'status'});
+    this.searchBox = searchBox('Search frames', 'search', (search) => go({search}, true));
     this.axis = el('div', {class: 'axis', 'aria-hidden': 'true'}, ...[0, 0.25, 0.5, 0.75, 1].map((part) =>
         el('span', {}, duration(recording.duration_ns * part))));
     return el('div', {class: 'page'},
-        el('div', {class: 'bar'}, searchBox('Search frames', 'search', (text) => {
-          this.state.search = text.toLowerCase();
-          this.draw();
-        }), choice('Colour by', 'strip-colour', [['kind', 'kind of the top frame'], ['name', 'top managed frame']],
+        el('div', {class: 'bar'}, this.searchBox, choice('Colour by', 'strip-colour', [['kind', 'kind of the top frame'], ['name', 'top managed frame']],
                    (value) => { this.state.colour = value; this.draw(); })),
         this.count,
         el('p', {class: 'hint small'}, 'A strip is a thread. High: managed code; two thirds: native code; a thin line: the ' +
-            'thread waits in the system; nothing: no sample.'),
+            'thread waits, or is idle; nothing: no sample.'),
         el('div', {class: 'strips'}, el('div', {class: 'strip-row'}, el('span', {}), this.axis),
             ...this.strips.map(({row}) => row)),
         this.detail);
@@ -52,9 +50,9 @@ class TimelineView {
     const canvas = el('canvas', {class: 'strip', tabindex: '0', role: 'slider', 'aria-label': threadTitle(thread),
                                  'aria-valuemin': '0', 'aria-valuemax': String(recording.buckets - 1), 'aria-valuenow': '0'});
     const strip = {thread, runs, canvas, at: -1};
-    strip.row = el('div', {class: 'strip-row'}, el('a', {class: 'strip-name', href: `#view=flame&thread=${hex(thread.id)}`,
+    strip.row = el('div', {class: 'strip-row'}, el('a', {class: 'strip-name', href: `#view=flame&thread=${thread.key}`,
                                                           title: 'Flame graph of this thread'},
-        el('span', {class: 'id'}, hex(thread.id)), ` ${threadName(thread)}`), canvas);
+        el('span', {class: 'id'}, hex(thread.id)), ` ${threadName(thread)} `, roleTag(thread)), canvas);
     const place = (event) => Math.floor((event.offsetX / canvas.clientWidth) * recording.buckets);
     canvas.addEventListener('mousemove', (event) => { canvas.title = this.says(strip, place(event)); });
     canvas.addEventListener('click', (event) => this.choose(strip, place(event)));
@@ -69,7 +67,7 @@ class TimelineView {
 
   // The leaf at a bucket; -1 if there is no sample.
   leafAt({runs}, bucket) {
-    for (let i = 0; i < runs.length; i += 3) {
+    for (let i = 0; i < runs.length; i += 4) {
       if (bucket >= runs[i] && bucket < runs[i] + runs[i + 1]) return runs[i + 2];
     }
     return -1;
@@ -97,6 +95,13 @@ class TimelineView {
     this.draw();
   }
 
+  take(address) {
+    const search = address.get('search') ?? '';
+    this.state.search = search.toLowerCase();
+    fillSearch(this.searchBox, search);
+    this.draw();
+  }
+
   draw() {
     const style = getComputedStyle(document.documentElement);
     for (const kind of ['managed', 'native', 'stub', 'gap', 'word']) this.fills[kind] = style.getPropertyValue(`--${kind}`);
@@ -113,15 +118,15 @@ class TimelineView {
       const context = canvas.getContext('2d');
       const x = (bucket) => Math.floor(bucket * width / recording.buckets);
       let hit = false;
-      for (let i = 0; i < runs.length; i += 3) {
-        const [first, count, leaf] = [runs[i], runs[i + 1], runs[i + 2]];
+      for (let i = 0; i < runs.length; i += 4) {
+        const [first, count, leaf, standing] = [runs[i], runs[i + 1], runs[i + 2], runs[i + 3]];
         const fits = !found || found[leaf];
         hit ||= Boolean(found && fits);
         context.globalAlpha = fits ? 1 : 0.15;
         context.fillStyle = this.fill(leaf);
         // Kinds of frames differ in height as well as in colour, and a wait is a thin line.
         const kind = frames.kind[nodes.frame[leaf]];
-        const full = standsInWait(leaf) ? 0.15 : this.state.colour === 'name' ? 1 : {M: 1, S: 0.8, N: 0.6}[kind] ?? 0.3;
+        const full = waits(standing) ? 0.15 : this.state.colour === 'name' ? 1 : {M: 1, S: 0.8, N: 0.6}[kind] ?? 0.3;
         const high = Math.round(height * full);
         context.fillRect(x(first), height - high, Math.max(1, x(first + count) - x(first)), high);
       }

@@ -1,36 +1,32 @@
 // The parallel stacks of all threads, merged from the root. Frames are compared by their names.
 
-// A tree of {frame, count, self, sides, children, role, threads}, made from leaf nodes with a weight each: [leaf,
-// weight, thread, side]. `role`: the name under which the runtime's own frames are folded. `threads`: the threads whose
-// leaf is the node. Both need the thread of each leaf. `sides`: the counts of leaves of side 0 and of side 1, if two
-// recordings are in one tree.
-function mergedTree(leaves) {
+// A tree of {frame, count, self, children, role, threads}, made from the threads of a dump. `role`: the name under which
+// the runtime's own frames are folded. `threads`: the threads whose leaf is the node.
+function mergedTree(threads) {
   const MOST_FRAMES = 2000;  // of one stack, from the root on, because a browser cannot draw more
-  const root = {frame: -1, count: 0, self: 0, sides: [0, 0], children: new Map()};
-  for (const [leaf, weight, thread, side = 0] of leaves) {
+  const root = {frame: -1, count: 0, self: 0, children: new Map(), threads: []};
+  for (const thread of threads) {
     let at = root;
-    root.count += weight;
-    root.sides[side] += weight;
-    const stack = stackOf(leaf);
+    ++root.count;
+    const stack = stackOf(thread.leaf);
     const roles = [];
-    for (const [first, count, role] of thread?.folds ?? []) {
+    for (const [first, count, role] of thread.folds ?? []) {
       for (let i = first; i < first + count; ++i) roles[i] = role;
     }
     for (let i = stack.length - 1; i >= Math.max(0, stack.length - MOST_FRAMES); --i) {
-      const key = `${frames.kind[stack[i]]}${labels[stack[i]]}`;
+      const key = functionOf[stack[i]];
       let child = at.children.get(key);
       if (!child) {
-        child = {frame: stack[i], count: 0, self: 0, sides: [0, 0], children: new Map(), role: roles[i], threads: []};
+        child = {frame: stack[i], count: 0, self: 0, children: new Map(), role: roles[i], threads: []};
         at.children.set(key, child);
       } else if (child.role !== roles[i]) {
         child.role = child.role && roles[i] ? 'the runtime' : undefined;  // its threads have different roles
       }
-      child.count += weight;
-      child.sides[side] += weight;
+      ++child.count;
       at = child;
     }
-    at.self += weight;
-    if (thread) at.threads?.push(thread);
+    ++at.self;
+    at.threads.push(thread);
   }
   return root;
 }
@@ -38,7 +34,7 @@ function mergedTree(leaves) {
 const childrenOf = (tree) => [...tree.children.values()].sort((a, b) => b.count - a.count);
 
 function treeView() {
-  const root = mergedTree(dump.threads.filter(({leaf}) => leaf >= 0).map((thread) => [thread.leaf, 1, thread]));
+  const root = mergedTree(dump.threads.filter(({leaf}) => leaf >= 0));
   return el('div', {class: 'page'},
       el('p', {class: 'hint'}, 'All stacks, merged from the root of the threads. The number says how many threads pass; ' +
           'a branch begins where their ways part.'),

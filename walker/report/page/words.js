@@ -23,7 +23,8 @@ function utc(ms) {
 }
 
 const threadName = (thread) => readable(thread.name);
-const threadTitle = (thread) => `Thread ${hex(thread.id)}${thread.name ? ` “${threadName(thread)}”` : ''}`;
+const threadTitle = (thread) => `Thread ${hex(thread.id)}${thread.name ? ` “${threadName(thread)}”` : ''}${thread.role ? ` (${thread.role})` : ''}`;
+const roleTag = (thread) => (thread.role ? el('span', {class: 'tag'}, thread.role) : null);
 
 // The kinds of frames, with the letters of the text format. Colour is never the only mark.
 const KINDS = {

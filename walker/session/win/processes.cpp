@@ -72,6 +72,15 @@ std::vector<ProcessEntry> list_processes() {
   return processes;
 }
 
+std::string machine_name() {
+  DWORD size = 0;
+  GetComputerNameExW(ComputerNameDnsHostname, nullptr, &size);
+  std::wstring name(size, L'\0');
+  if (size == 0 || !GetComputerNameExW(ComputerNameDnsHostname, name.data(), &size)) return {};
+  name.resize(size);
+  return to_utf8(name);
+}
+
 std::string process_name(std::uint32_t process_id) {
   for (ProcessEntry& entry : list_processes()) {
     if (entry.id == process_id) return std::move(entry.name);

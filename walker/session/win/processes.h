@@ -22,6 +22,9 @@ std::vector<ProcessEntry> list_processes();
 // The name of its image. Empty if there is no such process.
 std::string process_name(std::uint32_t process_id);
 
+// The name of this machine, UTF-8. Empty if the system does not tell it.
+std::string machine_name();
+
 // "process 4711 (orders.exe)", or "process 4711" if the name is not known, or there is no such process.
 std::string describe_process(std::uint32_t process_id, const std::string& name);
 std::string describe_process(std::uint32_t process_id);

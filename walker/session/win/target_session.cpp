@@ -186,7 +186,7 @@ Outcome<Hello> TargetSession::receive_hello(const Deadline& deadline) {
   return std::move(*hello);
 }
 
-Outcome<Snapshot> TargetSession::dump(const DumpRequest& request) {
+Outcome<Snapshot> TargetSession::dump(const DumpRequest& request, const Progress& progress) {
   const Deadline deadline(timeout_ms_);
   if (auto failure = ensure_greeted(deadline)) return std::move(*failure);
   watch_->set_deadline(request.deadline_ms);
@@ -208,6 +208,7 @@ Outcome<Snapshot> TargetSession::dump(const DumpRequest& request) {
     const auto step = message ? collector.accept(std::move(*message))
                               : SnapshotCollector::Step::protocol_error;
     if (step == SnapshotCollector::Step::done) return collector.finish();
+    if (progress) progress(collector.threads());
     if (step == SnapshotCollector::Step::protocol_error) {
       return Failure{ExitCode::refused,
                      process_text(target_) + " sent what is no dump of mixwalk.dll"};

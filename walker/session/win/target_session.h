@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ class TargetSession {
   void set_timeout(std::uint32_t milliseconds) noexcept { timeout_ms_ = milliseconds; }
   // Waits until mixwalk.dll has sent its first message. dump() and begin_record() do so, too.
   std::optional<Failure> greet() { return ensure_greeted(Deadline(timeout_ms_)); }
-  // May be called several times.
-  Outcome<Snapshot> dump(const DumpRequest& request);
+  // May be called several times. `progress`: called after each message, with the number of threads so far.
+  using Progress = std::function<void(std::size_t threads)>;
+  Outcome<Snapshot> dump(const DumpRequest& request, const Progress& progress = {});
   // Begins a recording. After that, next() is to be called until it returns `done`.
   std::optional<Failure> begin_record(const RecordRequest& request);
   // Asks for the end of the recording. Data that are on their way still arrive.
