@@ -13,15 +13,18 @@
 #include "walker/cli/hang.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/run_arguments.h"
+#include "walker/clr/contracts/contract_questions.h"
 #include "walker/target/disk_images.h"
 
 namespace mixwalk {
 namespace {
 
-std::unique_ptr<ClrQuestions> no_clr(const Target& target, const DumpFileCommand&, std::string& obstacle) {
-  if (!target.runtime().name.empty()) {
-    obstacle = "the runtime's debugging library runs on Windows only";
-  }
+// The data of the runtime in a dump file. Its debugging library runs on Windows only.
+std::unique_ptr<ClrQuestions> open_clr_of(const Target& target, const DumpFileCommand&, std::string& obstacle) {
+  if (target.runtime().name.empty()) return nullptr;
+  auto contracts = ContractQuestions::open(target);
+  if (contracts) return std::move(*contracts);
+  obstacle = contracts.failure().message + ", and its debugging library runs on Windows only";
   return nullptr;
 }
 
@@ -30,7 +33,7 @@ ExitCode run_command(const Command& command) {
   NoImageFiles none;  // a dump names files of the machine on which it was made
   return run_here(command, {.local = none,
                             .show_colours = [] { return isatty(STDOUT_FILENO) != 0; },
-                            .open_clr = &no_clr,
+                            .open_clr = &open_clr_of,
                             .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
 }
 

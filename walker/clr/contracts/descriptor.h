@@ -32,11 +32,14 @@ class ContractDescriptor {
   // The version of a contract, such as "1" or "c1". Returns an empty text if the runtime does not have the contract.
   std::string contract(std::string_view name) const;
   const std::map<std::string, std::string, std::less<>>& contracts() const { return contracts_; }
+  // The version of the descriptor's own format.
+  std::uint64_t version() const { return version_; }
 
   // Adds the data that the runtime does not describe (contract_tables.h). Data that it describes are kept.
   void add_offset(std::string_view type, std::string_view field, std::uint32_t offset);
   void add_size(std::string_view type, std::uint32_t bytes);
   void add_global(std::string_view name, std::uint64_t value);
+  void add_contract(std::string_view name, std::string_view version);
 
  private:
   struct Type {
@@ -44,6 +47,7 @@ class ContractDescriptor {
     std::map<std::string, std::uint32_t, std::less<>> fields;
   };
 
+  std::uint64_t version_ = 0;
   std::map<std::string, Type, std::less<>> types_;
   std::map<std::string, std::uint64_t, std::less<>> globals_;
   std::map<std::string, std::string, std::less<>> contracts_;

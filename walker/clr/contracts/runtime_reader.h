@@ -59,7 +59,7 @@ class RuntimeReader {
 
   // A text that ends with a zero, as UTF-8. It is cut off at `most` characters, or where the memory ends.
   std::string utf8(std::uint64_t address, std::size_t most = 4096) const;
-  // The same for UTF-16. A surrogate without its half becomes U+FFFD.
+  // The same for UTF-16. An unpaired surrogate becomes '?'.
   std::string utf16(std::uint64_t address, std::size_t most = 4096) const;
   // A text of `units` UTF-16 characters, at most `most`.
   std::string utf16_units(std::uint64_t address, std::size_t units, std::size_t most = 4096) const;

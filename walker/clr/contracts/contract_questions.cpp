@@ -1,0 +1,116 @@
+#include "walker/clr/contracts/contract_questions.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "walker/clr/contracts/contract_tables.h"
+#include "walker/clr/contracts/execution_map.h"
+#include "walker/clr/contracts/method_tables.h"
+#include "walker/clr/contracts/range_map.h"
+#include "walker/clr/contracts/runtime_threads.h"
+#include "walker/clr/contracts/sync_blocks.h"
+#include "walker/clr/dac_search.h"
+
+namespace mixwalk {
+namespace {
+
+// Answers that are kept. A walk of a thousand threads asks for some ten thousand.
+constexpr std::size_t kMaxKept = 200'000;
+// The time limit for one walk through the heap.
+constexpr std::chrono::milliseconds kHeapTime{3000};
+
+}  // namespace
+
+Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target& target) {
+  const Module* const runtime = runtime_image(target.modules(), target.memory());
+  if (runtime == nullptr) return Failure{ExitCode::internal, "there is no runtime"};
+  auto descriptor = known_contracts(target.memory(), runtime->base);
+  if (!descriptor) return descriptor.failure();
+  std::unique_ptr<ContractQuestions> questions(new ContractQuestions(target, std::move(*descriptor)));
+  std::string wrong = questions->check();
+  if (!wrong.empty()) return Failure{ExitCode::internal, std::move(wrong)};
+  return questions;
+}
+
+ContractQuestions::ContractQuestions(const Target& target, ContractDescriptor descriptor)
+    : reader_(target.memory(), std::move(descriptor)) {}
+
+std::string ContractQuestions::check() const {
+  // From System.String to its module, to the code of that module, and through the map of all code back to the module.
+  const auto string = reader_.variable("StringMethodTable");
+  const auto module = string && is_method_table(reader_, *string) ? reader_.field(*string, "MethodTable", "Module")
+                                                                  : std::nullopt;
+  const auto info = module ? reader_.field(*module, "Module", "ReadyToRunInfo") : std::nullopt;
+  if (!info) return "the runtime's data is not in memory, or is not the data that its contracts describe";
+  const auto functions = reader_.field(*info, "ReadyToRunInfo", "RuntimeFunctions");
+  const auto section = functions ? code_section_at(reader_, *functions) : std::nullopt;
+  if (!section || section->module != *module) {
+    return "the runtime's map of code does not lead to System.Private.CoreLib";
+  }
+  return {};
+}
+
+const std::optional<CodeBlock>& ContractQuestions::block_at(std::uint64_t ip) {
+  if (const auto known = blocks_.find(ip); known != blocks_.end()) return known->second;
+  if (blocks_.size() == kMaxKept) blocks_.clear();
+  return blocks_[ip] = code_block_at(reader_, ip);
+}
+
+std::optional<ClrCode> ContractQuestions::code_at(std::uint64_t ip) {
+  const auto& block = block_at(ip);
+  return block ? std::optional(block->code) : std::nullopt;
+}
+
+ClrMethod ContractQuestions::method(std::uint64_t) { return {}; }
+
+std::string ContractQuestions::code_name(std::uint64_t address) {
+  std::string kind = stub_kind_at(reader_, address);
+  return kind.empty() ? std::string() : "CLRStub[" + std::move(kind) + ']';
+}
+
+std::vector<ClrThread> ContractQuestions::threads() { return runtime_threads(reader_); }
+
+std::optional<ClrSyncBlocks> ContractQuestions::sync_blocks(std::uint32_t first) {
+  return contract_sync_blocks(reader_, runtime_threads(reader_), first);
+}
+
+std::string ContractQuestions::object_type(std::uint64_t) { return {}; }
+
+std::vector<std::string> ContractQuestions::object_types(std::span<const std::uint64_t> objects) {
+  std::vector<std::string> types;
+  for (const std::uint64_t object : objects) types.push_back(object_type(object));
+  return types;
+}
+
+std::vector<std::string> ContractQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
+  const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapTime;
+  if (!heap_) heap_ = contract_heap(reader_, runtime_threads(reader_), deadline);
+  std::vector<std::uint64_t> sorted(addresses.begin(), addresses.end());
+  std::ranges::sort(sorted);
+  const std::vector<std::uint64_t> objects =
+      possible_objects(reader_.memory(), heap_->parts, heap_->types, sorted, deadline);
+  std::vector<std::string> types;
+  for (const std::uint64_t address : addresses) {
+    types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());
+  }
+  return types;
+}
+
+std::vector<std::optional<ClrLock>> ContractQuestions::lock_objects(std::span<const std::uint64_t> objects) {
+  return std::vector<std::optional<ClrLock>>(objects.size());
+}
+
+ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
+  ClrIlPlaces found;
+  found.places.resize(ips.size());
+  return found;
+}
+
+void ContractQuestions::target_ran() {
+  reader_.drop();
+  blocks_.clear();
+  methods_.clear();
+  heap_.reset();
+}
+
+}  // namespace mixwalk
