@@ -13,19 +13,16 @@
 #include "walker/cli/hang.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/run_arguments.h"
-#include "walker/clr/contracts/contract_questions.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/target/disk_images.h"
 
 namespace mixwalk {
 namespace {
 
-// The data of the runtime in a dump file. Its debugging library runs on Windows only.
-std::unique_ptr<ClrQuestions> open_clr_of(const Target& target, const DumpFileCommand&, std::string& obstacle) {
-  if (target.runtime().name.empty()) return nullptr;
-  auto contracts = ContractQuestions::open(target);
-  if (contracts) return std::move(*contracts);
-  obstacle = contracts.failure().message + ", and its debugging library runs on Windows only";
-  return nullptr;
+OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
+  OpenedClr clr = open_contracts(target, command.runtime_data);
+  if (!clr.obstacle.empty()) clr.obstacle += "; the runtime's debugging library runs on Windows only";
+  return clr;
 }
 
 template <class Command>
