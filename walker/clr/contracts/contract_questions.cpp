@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "symbols/il_map.h"
+#include "walker/clr/contracts/code_versions.h"
 #include "walker/clr/contracts/contract_tables.h"
+#include "walker/clr/contracts/debug_info.h"
 #include "walker/clr/contracts/execution_map.h"
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/range_map.h"
@@ -61,7 +64,11 @@ std::optional<ClrCode> ContractQuestions::code_at(std::uint64_t ip) {
   return block ? std::optional(block->code) : std::nullopt;
 }
 
-ClrMethod ContractQuestions::method(std::uint64_t) { return {}; }
+ClrMethod ContractQuestions::method(std::uint64_t method) {
+  if (const auto known = methods_.find(method); known != methods_.end()) return known->second;
+  if (methods_.size() == kMaxKept) methods_.clear();
+  return methods_[method] = names_.method(method);
+}
 
 std::string ContractQuestions::code_name(std::uint64_t address) {
   std::string kind = stub_kind_at(reader_, address);
@@ -74,7 +81,10 @@ std::optional<ClrSyncBlocks> ContractQuestions::sync_blocks(std::uint32_t first)
   return contract_sync_blocks(reader_, runtime_threads(reader_), first);
 }
 
-std::string ContractQuestions::object_type(std::uint64_t) { return {}; }
+std::string ContractQuestions::object_type(std::uint64_t object) {
+  const std::uint64_t type = reader_.value(object).value_or(0) & ~kCollectorMarks;
+  return type == 0 || is_free_room(reader_, type) ? std::string() : names_.type_name(type);
+}
 
 std::vector<std::string> ContractQuestions::object_types(std::span<const std::uint64_t> objects) {
   std::vector<std::string> types;
@@ -102,7 +112,16 @@ std::vector<std::optional<ClrLock>> ContractQuestions::lock_objects(std::span<co
 
 ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
   ClrIlPlaces found;
-  found.places.resize(ips.size());
+  for (const std::uint64_t ip : ips) {
+    ClrIlPlaces::Place& place = found.places.emplace_back();
+    const auto& block = block_at(ip);
+    const auto method = block ? runtime_method_at(reader_, block->code.method) : std::nullopt;
+    if (!method || method->dynamic || is_of_replaced_il(reader_, *block)) continue;
+    const auto offset = il_offset_at(il_map_of(reader_, *block), block->offset);
+    const Assembly* const assembly = offset ? modules_.assembly_of(method->module) : nullptr;
+    if (assembly == nullptr) continue;
+    place = {{place_of(*assembly, found.assemblies), method->token, *offset}, block->code.method};
+  }
   return found;
 }
 
@@ -110,6 +129,7 @@ void ContractQuestions::target_ran() {
   reader_.drop();
   blocks_.clear();
   methods_.clear();
+  modules_.clear();
   heap_.reset();
 }
 

@@ -12,6 +12,8 @@
 #include "walker/clr/clr_questions.h"
 #include "walker/clr/contracts/code_block.h"
 #include "walker/clr/contracts/contract_heap.h"
+#include "walker/clr/contracts/runtime_modules.h"
+#include "walker/clr/contracts/runtime_names.h"
 #include "walker/clr/contracts/runtime_reader.h"
 #include "walker/target/target.h"
 
@@ -46,6 +48,8 @@ class ContractQuestions final : public ClrQuestions {
   std::string object_type(std::uint64_t object);
 
   RuntimeReader reader_;
+  RuntimeModules modules_{reader_};
+  RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
   std::optional<ContractHeap> heap_;
