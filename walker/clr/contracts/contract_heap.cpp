@@ -18,12 +18,13 @@ constexpr std::uint64_t kMaxHeapFieldOffset = 1 << 20;
 // The size of the smallest object. There is always room for one after the memory that a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
 
-// The beginning of GcDacVars. All but the first fields are addresses of variables.
+// The beginning of GcDacVars. All but the first fields are addresses of variables. If the collector has one heap in all
+// (workstation GC), those of the table of heaps are 0.
 struct GcVariables {
   std::uint8_t major, minor;
   std::uint64_t generation_bytes;
   std::uint64_t generations;
-  std::uint64_t built_with_server;
+  std::uint64_t build_variant, built_with_server;
   std::uint64_t global_mechanisms;
   std::uint64_t generation_table;
   std::uint64_t max_generation;
@@ -75,7 +76,7 @@ class HeapReader {
     if (!variables || variables->major != kMajorVersion || variables->generation_bytes > kMaxGenerationBytes) return;
     variables_ = *variables;
     if (reader_.value<std::uint32_t>(variables_.structures_invalid) != 0u) return;
-    if (reader_.value<std::uint8_t>(variables_.built_with_server) == 0) {
+    if (variables_.heaps == 0) {
       add(whole_heap());
     } else {
       const std::uint32_t count = reader_.value<std::uint32_t>(variables_.heap_count).value_or(0);

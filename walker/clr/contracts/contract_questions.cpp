@@ -10,6 +10,7 @@
 #include "walker/clr/contracts/execution_map.h"
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/range_map.h"
+#include "walker/clr/contracts/runtime_fields.h"
 #include "walker/clr/contracts/runtime_threads.h"
 #include "walker/clr/contracts/sync_blocks.h"
 #include "walker/clr/dac_search.h"
@@ -106,8 +107,28 @@ std::vector<std::string> ContractQuestions::heap_object_types(std::span<const st
   return types;
 }
 
+const LockLayout* ContractQuestions::lock_layout(std::uint64_t method_table) {
+  const auto known = lock_layouts_.find(method_table);
+  if (known != lock_layouts_.end()) return known->second ? &*known->second : nullptr;
+  if (lock_layouts_.size() == kMaxKept) lock_layouts_.clear();
+  std::optional<LockLayout>& layout = lock_layouts_[method_table];
+  auto fields = LockFields::of_type(names_.type_name(method_table));
+  if (!fields) return nullptr;
+  for (const RuntimeField& field : fields_of_type(reader_, modules_, method_table)) {
+    fields->add(field.name, field.offset);
+  }
+  layout = fields->layout();
+  return layout ? &*layout : nullptr;
+}
+
 std::vector<std::optional<ClrLock>> ContractQuestions::lock_objects(std::span<const std::uint64_t> objects) {
-  return std::vector<std::optional<ClrLock>>(objects.size());
+  std::vector<std::optional<ClrLock>> locks;
+  for (const std::uint64_t object : objects) {
+    const std::uint64_t method_table = reader_.value(object).value_or(0) & ~kCollectorMarks;
+    const LockLayout* const layout = method_table != 0 ? lock_layout(method_table) : nullptr;
+    locks.push_back(layout != nullptr ? lock_at(reader_.memory(), object, *layout) : std::nullopt);
+  }
+  return locks;
 }
 
 ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
@@ -130,6 +151,7 @@ void ContractQuestions::target_ran() {
   blocks_.clear();
   methods_.clear();
   modules_.clear();
+  lock_layouts_.clear();
   heap_.reset();
 }
 

@@ -15,6 +15,7 @@
 #include "walker/clr/contracts/runtime_modules.h"
 #include "walker/clr/contracts/runtime_names.h"
 #include "walker/clr/contracts/runtime_reader.h"
+#include "walker/clr/lock_layout.h"
 #include "walker/target/target.h"
 
 namespace mixwalk {
@@ -46,12 +47,15 @@ class ContractQuestions final : public ClrQuestions {
   std::string check() const;
   const std::optional<CodeBlock>& block_at(std::uint64_t ip);
   std::string object_type(std::uint64_t object);
+  // Returns null if this MethodTable is not that of such locks, or its fields are not the known ones.
+  const LockLayout* lock_layout(std::uint64_t method_table);
 
   RuntimeReader reader_;
   RuntimeModules modules_{reader_};
   RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
+  std::unordered_map<std::uint64_t, std::optional<LockLayout>> lock_layouts_;  // by MethodTable
   std::optional<ContractHeap> heap_;
 };
 
