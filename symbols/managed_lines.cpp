@@ -33,7 +33,8 @@ ManagedLines::Opened& ManagedLines::opened(const Key& key, Open open) {
 
 ManagedLines::Opened ManagedLines::open_by_file(const Assembly& assembly) {
   for (const std::string& path : assembly_candidates(assembly.path, path_)) {
-    const auto bytes = files_.read(path);
+    // The assembly's own path was not chosen by the user, but the folders were.
+    const auto bytes = (path == assembly.path ? files_ : path_files_).read(path);
     // The file may have been replaced since it was loaded, and a wrong line is worse than none.
     if (!bytes || assembly_mvid(*bytes) != assembly.mvid) continue;
     return {true, pdbs_.open_portable(path, *bytes).pdb, code_view_id(debug_directory(*bytes), true)};

@@ -24,10 +24,14 @@ class ManagedLines {
   // The memory limit for all PDBs, as for Symboliser::kMaxBytes.
   static constexpr std::size_t kMaxBytes = 256u * 1024 * 1024;
 
-  // As in PdbFinder: `files` reads the paths of assemblies, and assemblies in the folders of `path`; `path_files` reads
-  // PDBs in those folders.
+  // As in PdbFinder: `files` reads the paths that the target names for its assemblies; `path_files` reads assemblies and
+  // PDBs in the folders of `path`.
   ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t max_bytes = kMaxBytes)
-      : files_(files), pdbs_(files, path_files, path), path_(std::move(path)), opened_(max_bytes) {}
+      : files_(files),
+        path_files_(path_files),
+        pdbs_(files, path_files, path),
+        path_(std::move(path)),
+        opened_(max_bytes) {}
 
   // Returns the place of an IL offset of a method (MethodDef token). Returns nothing if the method has no line there,
   // if there is no PDB, or if another build of the assembly is at its path now.
@@ -63,6 +67,7 @@ class ManagedLines {
   Opened open_by_file(const Assembly& assembly);
 
   ImageFiles& files_;
+  ImageFiles& path_files_;
   PdbFinder pdbs_;
   SymbolPath path_;
   OpenCache<Key, Opened> opened_;

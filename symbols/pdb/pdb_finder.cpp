@@ -21,10 +21,12 @@ class ReadPdb final : public PdbBytes {
 
 template <class Use>
 void PdbFinder::each_candidate(const std::string& image_path, const CodeViewId& id, Use use) {
-  // The paths that come from the image, including its own path, were not chosen by the user.
-  const std::vector<std::string> named = pdb_candidates(image_path, id, {});
+  // The user chose the folders, but not the paths that come from the image, including its own path.
+  CodeViewId without_folder = id;
+  without_folder.path = file_name(id.path);
+  const std::vector<std::string> in_folders = pdb_candidates({}, without_folder, path_);
   for (const std::string& candidate : pdb_candidates(image_path, id, path_)) {
-    const bool by_user = std::find(named.begin(), named.end(), candidate) == named.end();
+    const bool by_user = std::find(in_folders.begin(), in_folders.end(), candidate) != in_folders.end();
     auto bytes = (by_user ? path_files_ : files_).read(candidate);
     if (bytes && use(candidate, std::move(*bytes))) return;
   }

@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
+#include "symbols/metadata/compressed_number.h"
 #include "symbols/portable_pdb/sequence_points.h"
 #include "unmanaged/enum_texts.h"
 
 namespace mixwalk {
 namespace {
 
-constexpr unsigned kDocument = 0x30, kMethodDebugInformation = 0x31;
-constexpr std::uint8_t kWideGuids = 2, kWideBlobs = 4;  // HeapSizes
-constexpr std::uint32_t kMethodDef = 0x06000000;
-constexpr std::uint32_t kTableMask = 0xFF000000;
 // The maximum length of a path, in bytes. The file stores a path as a list of references to parts. A small hostile file
 // can refer to one part very often, so the path could be far larger than the file.
 constexpr std::size_t kMaxPath = 32'768;
-
-std::uint32_t index(ByteCursor& cursor, bool wide) { return wide ? cursor.u32() : cursor.u16(); }
 
 }  // namespace
 
@@ -36,8 +30,7 @@ std::string_view to_string(PortablePdbError error) noexcept {
 
 PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::optional<CodeViewId>& image) {
   if (!image) return {nullptr, PortablePdbError::no_image_id};
-  std::unique_ptr<PortablePdb> pdb(new PortablePdb);
-  pdb->file_ = std::move(file);
+  std::unique_ptr<PortablePdb> pdb(new PortablePdb(std::move(file)));
   const PortablePdbError error = pdb->parse();
   if (error != PortablePdbError::none) return {nullptr, error};
   std::array<std::byte, 20> wanted{};
@@ -48,47 +41,26 @@ PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::op
 }
 
 PortablePdbError PortablePdb::parse() {
-  const auto streams = read_metadata_streams(file_);
-  if (!streams || streams->pdb.size() < id_.size()) return PortablePdbError::not_portable;
-  streams_ = *streams;
-  std::copy_n(streams_.pdb.begin(), id_.size(), id_.begin());
-  return parse_tables();
-}
-
-// II.24.2.6: one bit for each table that exists, then the numbers of their rows, then the rows.
-PortablePdbError PortablePdb::parse_tables() {
-  ByteCursor cursor(streams_.tables);
-  cursor.skip(4 + 1 + 1);  // reserved, version
-  const std::uint8_t heap_sizes = cursor.u8();
-  cursor.skip(1);
-  const auto valid = cursor.read<std::uint64_t>();
-  cursor.skip(8);  // the mask of sorted tables
-  // Tables of the assembly itself would come before this one, but a portable PDB has none.
-  if (cursor.failed() || (valid & ((1ull << kDocument) - 1)) != 0) return PortablePdbError::damaged;
-  for (unsigned table = kDocument; table < 64; ++table) {
-    if ((valid >> table & 1) == 0) continue;
-    const std::uint32_t rows = cursor.u32();
-    if (table == kDocument) document_count_ = rows;
-    if (table == kMethodDebugInformation) method_count_ = rows;
-  }
-  wide_blobs_ = (heap_sizes & kWideBlobs) != 0;
-  const std::uint32_t blob_bytes = wide_blobs_ ? 4 : 2, guid_bytes = (heap_sizes & kWideGuids) != 0 ? 4 : 2;
-  document_row_bytes_ = 2 * blob_bytes + 2 * guid_bytes;
-  method_row_bytes_ = (document_count_ > UINT16_MAX ? 4u : 2u) + blob_bytes;
-  documents_ = cursor.take(std::size_t{document_count_} * document_row_bytes_);
-  methods_ = cursor.take(std::size_t{method_count_} * method_row_bytes_);
-  return cursor.failed() ? PortablePdbError::damaged : PortablePdbError::none;
+  const auto streams = read_metadata_root(memory_, 0, file_.size());
+  if (!streams || streams->pdb.bytes < id_.size()) return PortablePdbError::not_portable;
+  const auto id = memory_.read_value<decltype(id_)>(streams->pdb.address);
+  if (!id) return PortablePdbError::not_portable;
+  id_ = *id;
+  tables_ = MetadataTables::open(memory_, *streams);
+  const bool whole = tables_ && tables_->is_whole(MetadataTable::document) &&
+                     tables_->is_whole(MetadataTable::method_debug_information);
+  return whole ? PortablePdbError::none : PortablePdbError::damaged;
 }
 
 std::optional<ManagedPlace> PortablePdb::find(std::uint32_t method, std::uint32_t il_offset) const {
-  const std::uint32_t row = method & ~kTableMask;
-  if ((method & kTableMask) != kMethodDef || row == 0 || row > method_count_) return std::nullopt;
-  ByteCursor cursor(methods_.subspan(std::size_t{row - 1} * method_row_bytes_, method_row_bytes_));
-  const std::uint32_t document = index(cursor, document_count_ > UINT16_MAX);
-  const std::uint32_t points = index(cursor, wide_blobs_);
-  const auto blob = points == 0 ? std::nullopt : streams_.blob(points);
-  if (!blob) return std::nullopt;
-  const auto found = find_sequence_point(*blob, document, il_offset);
+  constexpr unsigned kDocument = 0, kPoints = 1;
+  constexpr auto kTable = MetadataTable::method_debug_information;
+  if (!is_of_table(method, MetadataTable::method_def)) return std::nullopt;
+  const auto document = tables_->cell(kTable, row_of(method), kDocument);
+  const auto points = tables_->cell(kTable, row_of(method), kPoints);
+  const auto blob = points.value_or(0) == 0 ? std::nullopt : tables_->blob(*points);
+  if (!document || !blob) return std::nullopt;
+  const auto found = find_sequence_point(*blob, *document, il_offset);
   if (!found) return std::nullopt;
   auto name = document_name(found->document);
   if (!name) return std::nullopt;
@@ -97,9 +69,9 @@ std::optional<ManagedPlace> PortablePdb::find(std::uint32_t method, std::uint32_
 
 // A document name is a separator, and then its parts, each as the index of a blob with the part's text.
 std::optional<std::string> PortablePdb::document_name(std::uint32_t row) const {
-  if (row == 0 || row > document_count_) return std::nullopt;
-  ByteCursor cursor(documents_.subspan(std::size_t{row - 1} * document_row_bytes_, document_row_bytes_));
-  const auto blob = streams_.blob(index(cursor, wide_blobs_));
+  constexpr unsigned kName = 0;
+  const auto index = tables_->cell(MetadataTable::document, row, kName);
+  const auto blob = index ? tables_->blob(*index) : std::nullopt;
   if (!blob) return std::nullopt;
   ByteCursor parts(*blob);
   // UTF-8 of one character; 0 means that there is no separator.
@@ -109,7 +81,7 @@ std::optional<std::string> PortablePdb::document_name(std::uint32_t row) const {
   if (separator[0] == '\0') separator.clear();
   std::string name;
   for (bool first = true; parts.left() != 0; first = false) {
-    const auto part = streams_.blob(read_compressed(parts));
+    const auto part = tables_->blob(read_compressed(parts));
     if (!part || parts.failed() || name.size() + separator.size() + part->size() > kMaxPath) return std::nullopt;
     if (!first) name += separator;
     name.append(reinterpret_cast<const char*>(part->data()), part->size());

@@ -8,10 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "symbols/portable_pdb/metadata_streams.h"
+#include "symbols/metadata/metadata_tables.h"
 #include "unmanaged/image/debug_directory.h"
+#include "unmanaged/step/byte_memory.h"
 
 namespace mixwalk {
 
@@ -54,18 +56,14 @@ class PortablePdb {
   std::size_t bytes() const noexcept { return file_.capacity(); }  // memory in use
 
  private:
-  PortablePdb() = default;
+  explicit PortablePdb(std::vector<std::byte> file) : file_(std::move(file)) {}
   PortablePdbError parse();
-  PortablePdbError parse_tables();
   std::optional<std::string> document_name(std::uint32_t row) const;
 
   std::vector<std::byte> file_;
-  MetadataStreams streams_;
+  ByteMemory memory_{file_};
   std::array<std::byte, 20> id_{};
-  std::uint32_t document_count_ = 0, method_count_ = 0;
-  std::span<const std::byte> documents_, methods_;  // the tables' rows
-  std::uint32_t document_row_bytes_ = 0, method_row_bytes_ = 0;
-  bool wide_blobs_ = false;  // an index of the blob heap has four bytes
+  std::optional<MetadataTables> tables_;
 };
 
 }  // namespace mixwalk

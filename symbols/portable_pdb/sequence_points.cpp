@@ -1,6 +1,6 @@
 #include "symbols/portable_pdb/sequence_points.h"
 
-#include "symbols/portable_pdb/metadata_streams.h"
+#include "symbols/metadata/compressed_number.h"
 
 namespace mixwalk {
 namespace {

@@ -50,12 +50,6 @@ FileRange place_of(FileReader& file, const Headers& headers, std::uint32_t rva, 
   return {};
 }
 
-std::span<const std::byte> bytes_at(FileReader& file, const Headers& headers, std::uint32_t rva,
-                                    std::uint32_t bytes) {
-  const FileRange place = place_of(file, headers, rva, bytes);
-  return file.range(place.offset, place.bytes);
-}
-
 }  // namespace
 
 std::optional<ImageStamp> image_stamp(std::span<const std::byte> file) {
@@ -68,15 +62,26 @@ std::optional<ImageStamp> image_stamp(std::span<const std::byte> file) {
   return reader.failed() ? std::nullopt : std::optional(stamp);
 }
 
-FileRange place_of_directory(std::span<const std::byte> file, unsigned directory) {
+DirectoryRva rva_of_directory(std::span<const std::byte> file, unsigned directory) {
   FileReader reader(file);
   const auto headers = find_headers(reader);
   if (!headers || directory >= headers->directory_count) return {};
   const std::uint64_t entry = headers->directories + directory * kDirectoryBytes;
   if (entry + kDirectoryBytes > headers->optional_bytes) return {};
-  const auto rva = reader.at<std::uint32_t>(headers->optional + entry);
-  const auto bytes = reader.at<std::uint32_t>(headers->optional + entry + 4);
-  return place_of(reader, *headers, rva, bytes);
+  const DirectoryRva place{reader.at<std::uint32_t>(headers->optional + entry),
+                           reader.at<std::uint32_t>(headers->optional + entry + 4)};
+  return reader.failed() ? DirectoryRva() : place;
+}
+
+FileRange place_of_rva(std::span<const std::byte> file, std::uint32_t rva, std::uint32_t bytes) {
+  FileReader reader(file);
+  const auto headers = find_headers(reader);
+  return headers ? place_of(reader, *headers, rva, bytes) : FileRange();
+}
+
+FileRange place_of_directory(std::span<const std::byte> file, unsigned directory) {
+  const auto [rva, bytes] = rva_of_directory(file, directory);
+  return place_of_rva(file, rva, bytes);
 }
 
 std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory) {
@@ -86,9 +91,8 @@ std::span<const std::byte> data_directory(std::span<const std::byte> file, unsig
 
 std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva,
                                         std::uint32_t bytes) {
-  FileReader reader(file);
-  const auto headers = find_headers(reader);
-  return headers ? bytes_at(reader, *headers, rva, bytes) : std::span<const std::byte>();
+  const FileRange place = place_of_rva(file, rva, bytes);
+  return FileReader(file).range(place.offset, place.bytes);
 }
 
 }  // namespace mixwalk

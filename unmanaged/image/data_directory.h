@@ -50,6 +50,16 @@ struct FileRange {
 };
 FileRange place_of_directory(std::span<const std::byte> headers, unsigned directory);
 
+// Returns where in an image file the bytes are that the image has at an RVA once it is loaded, by the headers. The range
+// has zero bytes if the file does not have that many. Pure.
+FileRange place_of_rva(std::span<const std::byte> headers, std::uint32_t rva, std::uint32_t bytes);
+
+// Returns the RVA of a data directory, by the headers; it has zero bytes if there is no such directory. Pure.
+struct DirectoryRva {
+  std::uint32_t rva = 0, bytes = 0;
+};
+DirectoryRva rva_of_directory(std::span<const std::byte> headers, unsigned directory);
+
 // Returns the bytes of a data directory (IMAGE_DIRECTORY_ENTRY_*) of an image file in memory, 32-bit or 64-bit, native
 // or managed. The result is empty if there is no such directory or the headers are damaged. Views point into `file`.
 // Pure. (Microsoft, "PE Format": "Optional Header Data Directories".)

@@ -80,11 +80,12 @@ class DumpFileRun {
 
   // The stacks, without names of native frames.
   Snapshot stacks() {
-    std::string obstacle;
-    const auto clr = host_.open_clr(target_, command_, obstacle);
-    Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {
-      return command_.threads.contains(thread.os_id, thread.name);
-    });
+    const OpenedClr clr = host_.open_clr(target_, command_);
+    if (!clr.way.empty()) log(clr.way);
+    Snapshot snapshot =
+        target_snapshot(target_, clr.questions.get(), clr.obstacle, [this](const TargetThread& thread) {
+          return command_.threads.contains(thread.os_id, thread.name);
+        });
     snapshot.capture = CaptureMethod::file;
     snapshot.omissions.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;

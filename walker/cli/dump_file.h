@@ -1,13 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "symbols/image_files.h"
 #include "walker/base/failure.h"
 #include "walker/cli/options/options.h"
-#include "walker/clr/clr_questions.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/model/snapshot.h"
 #include "walker/target/target.h"
 
@@ -20,10 +19,8 @@ struct DumpFileServices {
   ImageFiles& local;
   // Makes standard output show colours. Returns false if it is no console, or a console that cannot.
   bool (*show_colours)();
-  // Opens the debugging library of the dump's runtime for questions. Returns null if the runtime cannot be asked;
-  // `obstacle` then says why (empty if there is no runtime).
-  std::function<std::unique_ptr<ClrQuestions>(const Target& target, const DumpFileCommand& command,
-                                              std::string& obstacle)> open_clr;
+  // Opens the dump's runtime for questions.
+  std::function<OpenedClr(const Target& target, const DumpFileCommand& command)> open_clr;
   std::function<void(const std::string&)> log;  // prints what is being done, with --verbose
 };
 

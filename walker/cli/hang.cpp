@@ -277,6 +277,8 @@ ExitCode run(const HangCommand& command, const DumpFileServices& host) {
     DumpFileCommand one;
     one.file = file;
     one.dac = command.dac;
+    one.runtime_data = command.runtime_data;
+    one.verbose = command.verbose;
     one.symbol_path = command.symbol_path;
     return read_dump_file(one, host);
   });

@@ -16,16 +16,16 @@
 #include "walker/cli/hang.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/run_arguments.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/target/disk_images.h"
 
 namespace mixwalk {
 namespace {
 
-std::unique_ptr<ClrQuestions> no_clr(const Target& target, const DumpFileCommand&, std::string& obstacle) {
-  if (!target.runtime().name.empty()) {
-    obstacle = "the runtime's debugging library runs on Windows only";
-  }
-  return nullptr;
+OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
+  OpenedClr clr = open_contracts(target, command.runtime_data);
+  if (!clr.obstacle.empty()) clr.obstacle += "; the runtime's debugging library runs on Windows only";
+  return clr;
 }
 
 // If a standard stream is closed, the first file that is opened would take its place, and messages would be written
@@ -57,7 +57,7 @@ ExitCode run_command(const Command& command) {
   NoImageFiles none;  // a dump names files of the machine on which it was made
   return run_here(command, {.local = none,
                             .show_colours = [] { return isatty(STDOUT_FILENO) != 0; },
-                            .open_clr = &no_clr,
+                            .open_clr = &open_clr_of,
                             .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
 }
 

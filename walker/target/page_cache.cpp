@@ -45,6 +45,26 @@ bool PageCache::read(std::uint64_t address, void* into, std::size_t bytes) const
   return true;
 }
 
+std::size_t PageCache::read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept {
+  if (bytes > kMaxCachedBytes) return memory_.read_up_to(address, into, bytes);
+  auto* const out = static_cast<std::byte*>(into);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const std::uint64_t at = address + done;
+    const std::size_t offset = at % kPageBytes;
+    const std::size_t part = std::min(bytes - done, kPageBytes - offset);
+    if (const Page* whole = page(at / kPageBytes)) {
+      std::memcpy(out + done, whole->data() + offset, part);
+      done += part;
+      continue;
+    }
+    const std::size_t read = memory_.read_up_to(at, out + done, part);
+    done += read;
+    if (read < part) break;
+  }
+  return done;
+}
+
 void PageCache::drop() noexcept {
   for (Slot& slot : slots_) slot.number = kNoPage;
 }

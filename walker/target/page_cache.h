@@ -21,6 +21,8 @@ class PageCache final : public MemoryReader {
   explicit PageCache(const MemoryReader& memory) : memory_(memory), slots_(kPages) {}
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+  // Of a page of which only a part can be read, that part is read.
+  std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
   // To be called when the target may have changed: every page is read anew.
   void drop() noexcept;

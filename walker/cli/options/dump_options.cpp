@@ -71,8 +71,8 @@ constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
 
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kStackOptions = {
-    "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
-    "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
+    "--outside", "--inside", "--dac", "--runtime-data", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm",
+    "--all", "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
 
 using OptionNames = std::initializer_list<const char*>;
 
@@ -105,6 +105,7 @@ ParseResult finish_dump_file(const CLI::App& app, DumpArguments& arguments) {
   command.file = arguments.visit.program.front();
   command.symbol_path = arguments.command.visit.symbol_path;
   command.dac = arguments.command.dac;
+  command.runtime_data = arguments.command.runtime_data;
   command.verbose = arguments.command.verbose;
   command.threads = threads_in(arguments.visit.threads);
   finish_output(arguments.format, command);
@@ -211,6 +212,7 @@ Finish add_dump(CLI::App& app) {
   app.add_option("--dac", command.dac,
                  "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")
       ->option_text("FILE");
+  add_runtime_data(app, command.runtime_data);
   app.add_flag_callback("--no-locks", [&command] { command.locks = false; },
                         "Do not find out which thread holds which lock");
   app.add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")

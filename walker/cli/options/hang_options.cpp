@@ -77,6 +77,7 @@ Finish add_hang(CLI::App& app, bool single) {
   add_symbol_path(app, command.symbol_path,
                   "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n");
   app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
+  add_runtime_data(app, command.runtime_data);
   add_verbose(app, command.verbose);
   return [arguments](Given) { return finish_hang(*arguments); };
 }

@@ -10,6 +10,7 @@
 #include "walker/cli/options/formats.h"
 #include "walker/cli/options/thread_selection.h"
 #include "walker/export/exporter.h"
+#include "walker/model/runtime_source.h"
 #include "walker/otlp/collector_url.h"
 #include "walker/otlp/otel_variables.h"
 #include "walker/otlp/requests.h"
@@ -94,6 +95,7 @@ struct DumpCommand : DumpOutput {
   Visit visit;
   CaptureChoice capture = CaptureChoice::automatic;
   std::string dac;  // the runtime's debugging library; empty if it is to be searched
+  RuntimeSource runtime_data = RuntimeSource::automatic;
   bool locks = true;  // whether they are looked for
   std::uint32_t repeat = 1;  // how many dumps; more than one are a series, in a .mixwalk file
   std::uint32_t every_ms = 10'000;  // from the beginning of one dump of a series to that of the next
@@ -104,6 +106,7 @@ struct DumpCommand : DumpOutput {
 struct DumpFileCommand : DumpOutput {
   std::string file;
   std::string dac;  // as DumpCommand::dac
+  RuntimeSource runtime_data = RuntimeSource::automatic;
   ThreadSelection threads;  // empty for all
   std::optional<std::string> symbol_path;  // SymbolPath's text; if it has no value, _NT_SYMBOL_PATH
   bool verbose = false;
@@ -157,6 +160,7 @@ struct HangCommand {
   Format format = Format::text;       // text, json or html
   std::optional<std::string> symbol_path;  // as Visit::symbol_path; for minidumps
   std::string dac;                         // as DumpCommand::dac
+  RuntimeSource runtime_data = RuntimeSource::automatic;
   Colour colour = Colour::automatic;
   bool all = false;
   bool quiet = false;  // print nothing

@@ -60,6 +60,15 @@ void add_colour(CLI::App& app, Colour& colour) {
   add_choice(app, "--color,--colour", colours, colour, "auto, always or never")->option_text("WHEN");
 }
 
+void add_runtime_data(CLI::App& app, RuntimeSource& source) {
+  static const std::map<std::string, RuntimeSource> sources = {{"auto", RuntimeSource::automatic},
+                                                               {"contracts", RuntimeSource::contracts},
+                                                               {"dac", RuntimeSource::debugging_library}};
+  add_choice(app, "--runtime-data", sources, source, "What answers about the runtime: auto, contracts or dac")
+      ->option_text("SOURCE")
+      ->group("");
+}
+
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {
   app.add_option("--otlp", arguments.url,
                  "Send to this OpenTelemetry collector, such as http://HOST:4318 (without a URL:\n"

@@ -26,6 +26,9 @@ void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which);
 // Adds --color, for text.
 void add_colour(CLI::App& app, Colour& colour);
 
+// Adds --runtime-data, which no help shows: it serves to compare the two sources.
+void add_runtime_data(CLI::App& app, RuntimeSource& source);
+
 struct OtlpArguments {
   std::optional<std::string> url, spool, service;  // given for the URL, empty if none is given
   std::vector<std::string> attributes, headers;      // NAME=VALUE

@@ -31,10 +31,12 @@ constexpr std::chrono::milliseconds kWaitChainsTime{2000};
 // kClrAnswerMs of it, and the rest is far more than a busy machine needs.
 constexpr std::chrono::milliseconds kPrepareTime{kClrAnswerMs + 15'000};
 
-TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
+OpenedClr clr_of(const LiveTarget& target, const DumpCommand& command) {
   const std::string symbol_path = symbol_path_text(command.visit.symbol_path);
-  return open_clr(target, {.process = target.handle()},
-                  {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)});
+  OpenedClr clr = open_clr(target, {.process = target.handle()},
+                           {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)}, command.runtime_data);
+  if (!clr.way.empty()) spdlog::info(clr.way);
+  return clr;
 }
 
 }  // namespace
@@ -45,7 +47,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
   auto target = LiveTarget::open(*id);
   if (!target) return target.failure();
   watch_suspensions_of(*id);
-  TargetClr clr = clr_of(**target, command);
+  OpenedClr clr = clr_of(**target, command);
   const ThreadSelection& threads = command.visit.sampling.threads;
   const auto wanted = [&](const TargetThread& thread) { return threads.contains(thread.os_id, thread.name); };
   if (const Sampling& sampling = command.visit.sampling; sampling.at_once) {
@@ -63,7 +65,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
 OutsideLocks::Prepared OutsideLocks::prepare(std::uint32_t process_id, const DumpCommand& command) {
   auto target = LiveTarget::open(process_id);
   if (!target) return {.target = nullptr, .clr = {}, .obstacle = target.failure().message};
-  TargetClr clr = clr_of(**target, command);
+  OpenedClr clr = clr_of(**target, command);
   return {.target = std::move(*target), .clr = std::move(clr), .obstacle = {}};
 }
 

@@ -33,7 +33,7 @@ class OutsideLocks {
  private:
   struct Prepared {
     std::unique_ptr<LiveTarget> target;  // null if it cannot be read; `obstacle` says why
-    TargetClr clr;
+    OpenedClr clr;
     std::string obstacle;
   };
   static Prepared prepare(std::uint32_t process_id, const DumpCommand& command);

@@ -34,13 +34,10 @@ void set_up_log(bool verbose) {
   spdlog::set_default_logger(std::move(log));
 }
 
-// The debugging library of the runtime in a dump file.
-std::unique_ptr<ClrQuestions> open_clr_of(const Target& target, const DumpFileCommand& command, std::string& obstacle) {
+OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
   const std::string path = symbol_path_text(command.symbol_path);
-  TargetClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = path},
-                           {.dac = command.dac, .symbol_path = parse_symbol_path(path)});
-  obstacle = clr.obstacle;
-  return std::move(clr.questions);
+  return open_clr(target, {.dump_path = command.file, .symbol_path = path},
+                  {.dac = command.dac, .symbol_path = parse_symbol_path(path)}, command.runtime_data);
 }
 
 template <class Command>

@@ -3,6 +3,7 @@
 #include "unmanaged/win/module_path.h"
 #include "walker/clr/win/dac_finder.h"
 #include "walker/clr/win/dac_signature.h"
+#include "walker/clr/win/worker_questions.h"
 #include "walker/target/dac_identity.h"
 
 namespace mixwalk {
@@ -21,17 +22,24 @@ std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings set
   return find_dac(runtime->path, *identity, settings, files, signatures);
 }
 
-TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings settings) {
+OpenedClr open_clr(const Target& target, const ClrSource& source, DacSettings settings, RuntimeSource wanted) {
+  // A library that the user names is the one to ask.
+  if (!settings.dac.empty() && wanted == RuntimeSource::automatic) wanted = RuntimeSource::debugging_library;
+  OpenedClr opened = open_contracts(target, wanted);
+  if (opened.questions != nullptr || wanted == RuntimeSource::contracts) return opened;
   const auto dac = dac_of(target, std::move(settings));
   if (!dac) return {};
   if (!*dac) return {.questions = nullptr, .obstacle = dac->failure().message};
-  auto questions = std::make_unique<WorkerQuestions>(WorkerQuestions::Settings{.program = module_path(nullptr),
-                                                                               .dac_path = **dac,
-                                                                               .runtime_base = runtime_image(target.modules(), target.memory())->base,
-                                                                               .process = source.process,
-                                                                               .dump_path = source.dump_path,
-                                                                               .symbol_path = source.symbol_path});
-  return {.questions = std::move(questions), .obstacle = {}};
+  opened.questions = std::make_unique<WorkerQuestions>(WorkerQuestions::Settings{
+      .program = module_path(nullptr),
+      .dac_path = **dac,
+      .runtime_base = runtime_image(target.modules(), target.memory())->base,
+      .process = source.process,
+      .dump_path = source.dump_path,
+      .symbol_path = source.symbol_path});
+  opened.way = "the runtime's debugging library answers: " + opened.obstacle;
+  opened.obstacle.clear();
+  return opened;
 }
 
 }  // namespace mixwalk

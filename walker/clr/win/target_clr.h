@@ -2,13 +2,12 @@
 
 #include <windows.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "walker/clr/clr_questions.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/clr/dac_search.h"
-#include "walker/clr/win/worker_questions.h"
+#include "walker/model/runtime_source.h"
 #include "walker/target/target.h"
 
 namespace mixwalk {
@@ -20,19 +19,13 @@ struct ClrSource {
   std::string symbol_path;   // SymbolPath's text: where the images of a dump may be
 };
 
-// The runtime of a target, ready to be asked.
-struct TargetClr {
-  // Null if there is no runtime, or no library that could be asked about it.
-  std::unique_ptr<WorkerQuestions> questions;
-  std::string obstacle;  // why questions is null, one line; empty if the target has no runtime
-};
-
 // The path of the debugging library that fits the target's runtime, or the reason why there is none. Returns nothing if
 // the target has no runtime. `settings.installed` is filled in here. Not frozen-safe.
 std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings settings);
 
-// Finds the runtime among the target's images and the debugging library that fits it, and starts a worker with that
-// library (WorkerQuestions). `settings`: as in dac_of().
-TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings settings);
+// Opens the data contracts of the target's runtime. If they cannot be read, or `wanted` or settings.dac ask for the
+// debugging library, finds the library that fits, and starts a worker with it (WorkerQuestions). `settings`: as in
+// dac_of().
+OpenedClr open_clr(const Target& target, const ClrSource& source, DacSettings settings, RuntimeSource wanted);
 
 }  // namespace mixwalk

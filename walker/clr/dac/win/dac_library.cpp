@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <limits>
 
 #include "symbols/il_map.h"
 #include "unmanaged/win/utf8.h"
@@ -265,13 +264,12 @@ std::vector<std::string> DacLibrary::heap_object_types(std::span<const std::uint
   return types;
 }
 
-std::optional<DacLibrary::LockLayout> DacLibrary::read_lock_layout(std::uint64_t method_table) {
+std::optional<LockLayout> DacLibrary::read_lock_layout(std::uint64_t method_table) {
   std::array<WCHAR, kNameUnits> name{};
   unsigned units = 0;
   if (FAILED(sos_->GetMethodTableName(method_table, kNameUnits, name.data(), &units))) return std::nullopt;
-  const std::string type_name = text_of(name);
-  const bool reader_writer = type_name == "System.Threading.ReaderWriterLockSlim";
-  if (!reader_writer && type_name != "System.Threading.Lock") return std::nullopt;
+  auto known = LockFields::of_type(text_of(name));
+  if (!known) return std::nullopt;
   dac::MethodTableData type;
   dac::MethodTableFieldData fields;
   if (FAILED(sos_->GetMethodTableData(method_table, &type)) ||
@@ -280,7 +278,6 @@ std::optional<DacLibrary::LockLayout> DacLibrary::read_lock_layout(std::uint64_t
   }
   const ModuleMetadata* metadata = metadata_of(type.module);
   if (metadata == nullptr) return std::nullopt;
-  LockLayout layout{.reader_writer = reader_writer};
   std::uint64_t at = fields.first_field;
   const int count = std::min(fields.instance_fields + fields.static_fields, kMaxLockFields);
   for (int i = 0; i < count && at != 0; ++i) {
@@ -288,26 +285,12 @@ std::optional<DacLibrary::LockLayout> DacLibrary::read_lock_layout(std::uint64_t
     if (FAILED(sos_->GetFieldDescData(at, &field)) || field.method_table != method_table) return std::nullopt;
     at = field.next_field;
     if (field.is_static != 0 || field.offset > type.base_bytes) continue;
-    const std::uint64_t offset = field.offset + sizeof(std::uint64_t);
-    const std::string called = metadata->field_name(field.token);
-    if (called == (reader_writer ? "_writeLockOwnerId" : "_owningThreadId")) layout.owner = offset;
-    if (called == (reader_writer ? "_owners" : "_state")) layout.state = offset;
-    if (called == "_recursionCount") layout.recursion = offset;
-    if (called == "_waitEvent") layout.wait_event = offset;
-    if (called == "_upgradeLockOwnerId") layout.upgrade_owner = offset;
-    constexpr std::array<std::string_view, 4> kCounters = {"_numWriteWaiters", "_numReadWaiters",
-                                                           "_numWriteUpgradeWaiters", "_numUpgradeWaiters"};
-    const auto counter = std::ranges::find(kCounters, called);
-    if (counter != kCounters.end()) layout.counters[static_cast<std::size_t>(counter - kCounters.begin())] = offset;
+    known->add(metadata->field_name(field.token), field.offset + sizeof(std::uint64_t));
   }
-  if (layout.owner == 0 || layout.state == 0) return std::nullopt;
-  const bool counts = std::ranges::find(layout.counters, 0u) == layout.counters.end();
-  const bool whole = reader_writer ? layout.upgrade_owner != 0 && counts
-                                   : layout.recursion != 0 && layout.wait_event != 0;
-  return whole ? std::optional(layout) : std::nullopt;
+  return known->layout();
 }
 
-const DacLibrary::LockLayout* DacLibrary::lock_layout(std::uint64_t method_table) {
+const LockLayout* DacLibrary::lock_layout(std::uint64_t method_table) {
   const auto known = lock_layouts_.find(method_table);
   if (known != lock_layouts_.end()) return known->second ? &*known->second : nullptr;
   if (lock_layouts_.size() == kMaxTypes) lock_layouts_.clear();
@@ -322,38 +305,7 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != method_table) {
     return std::nullopt;
   }
-  if (layout->reader_writer) return reader_writer_lock(object, *layout);
-  const auto owner = cache_.read_value<std::uint32_t>(object + layout->owner);
-  const auto state = cache_.read_value<std::uint32_t>(object + layout->state);
-  const auto recursion = cache_.read_value<std::uint32_t>(object + layout->recursion);
-  const auto wait_event = cache_.read_value<std::uint64_t>(object + layout->wait_event);
-  if (!owner || !state || !recursion || !wait_event) return std::nullopt;
-  ClrLock lock{.held = (*state & 1) != 0, .kept = {*wait_event}};
-  if (lock.held) lock.owner = *owner;
-  // The recursion count does not include the first entry. The number comes from the target, and may be the largest
-  // possible one.
-  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (lock.owner != 0) lock.recursion = std::min(*recursion, kMost - 1) + 1;
-  return lock;
-}
-
-// ReaderWriterLockSlim.cs of .NET 8 to 10: _owners has a bit for the thread that writes, bits for threads that wait,
-// and the number of threads that read. The ids of owners are -1 if there is none. A thread that may begin to write
-// (EnterUpgradeableReadLock) counts as one that reads; only if it is the only one, all others wait for it.
-std::optional<ClrLock> DacLibrary::reader_writer_lock(std::uint64_t object, const LockLayout& layout) {
-  constexpr std::uint32_t kWriter = 0x8000'0000, kReaders = 0x0FFF'FFFF, kNone = ~0u;
-  const auto owners = cache_.read_value<std::uint32_t>(object + layout.state);
-  const auto writer = cache_.read_value<std::uint32_t>(object + layout.owner);
-  const auto upgrader = cache_.read_value<std::uint32_t>(object + layout.upgrade_owner);
-  if (!owners || !writer || !upgrader) return std::nullopt;
-  ClrLock lock{.held = (*owners & (kWriter | kReaders)) != 0, .reader_writer = true};
-  std::ranges::transform(layout.counters, lock.kept.begin(), [&](std::uint64_t offset) { return object + offset; });
-  if ((*owners & kWriter) != 0 && *writer != kNone) {
-    lock.owner = *writer;
-  } else if ((*owners & (kWriter | kReaders)) == 1 && *upgrader != kNone) {
-    lock.owner = *upgrader;
-  }
-  return lock;
+  return lock_at(cache_, object, *layout);
 }
 
 std::vector<std::optional<ClrLock>> DacLibrary::lock_objects(std::span<const std::uint64_t> objects) {

@@ -17,6 +17,7 @@
 #include "walker/clr/dac/win/memory_target.h"
 #include "walker/clr/dac/win/sos_dac.h"
 #include "walker/clr/heap_walk.h"
+#include "walker/clr/lock_layout.h"
 #include "walker/target/page_cache.h"
 
 namespace mixwalk {
@@ -65,20 +66,10 @@ class DacLibrary final : public ClrQuestions {
   // heap does not reach it, because it is in or after memory that cannot be read, outside the known parts of the heap,
   // or because kHeapTime has passed.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
-  // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address. Of a
-  // ReaderWriterLockSlim, `state` is the field _owners, and `upgrade_owner` and `counters` are set instead of
-  // `recursion` and `wait_event`.
-  struct LockLayout {
-    bool reader_writer = false;
-    std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
-    std::uint64_t upgrade_owner = 0;
-    std::array<std::uint64_t, 4> counters{};  // of threads that wait, by what they wait for
-  };
   // Returns null if this MethodTable is not that of such objects, or its fields are not the known ones.
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
-  std::optional<ClrLock> reader_writer_lock(std::uint64_t object, const LockLayout& layout);
   // Returns the offset of the code at `ip` in the method's IL. For code that corresponds to no IL, this is the offset
   // of the code before it, as il_offset_at() gives it. Returns nothing if the library gives none.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);

@@ -1,0 +1,75 @@
+#include "walker/clr/contracts/descriptor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/builders/code_builder.h"
+
+namespace mixwalk {
+namespace {
+
+TEST(Descriptor, FieldsSizesGlobalsAndContracts) {
+  const auto descriptor = ContractDescriptor::parse(R"({"version":0,"baseline":"empty",
+      "types":{"Thread":{"!":64,"Id":16,"LinkNext":[120,"pointer"],"Hex":"0x1c"}},
+      "globals":{"Mask":["0x7fffffffffffffff","uint64"],"Plain":5,"Store":[[2],"pointer"],"Bare":[1],
+                 "Name":["windows","string"]},
+      "contracts":{"Thread":1,"Later":"c2"}})",
+                                                    {0, 0x1000, 0x2000});
+  ASSERT_TRUE(descriptor);
+  EXPECT_EQ(descriptor->offset("Thread", "Id"), 16u);
+  EXPECT_EQ(descriptor->offset("Thread", "LinkNext"), 120u);
+  EXPECT_EQ(descriptor->offset("Thread", "Hex"), 0x1Cu);
+  EXPECT_EQ(descriptor->offset("Thread", "None"), std::nullopt);
+  EXPECT_EQ(descriptor->offset("None", "Id"), std::nullopt);
+  EXPECT_EQ(descriptor->size("Thread"), 64u);
+  EXPECT_EQ(descriptor->size("None"), std::nullopt);
+  EXPECT_EQ(descriptor->global("Mask"), 0x7FFF'FFFF'FFFF'FFFFu);
+  EXPECT_EQ(descriptor->global("Plain"), 5u);
+  EXPECT_EQ(descriptor->global("Store"), 0x2000u);
+  EXPECT_EQ(descriptor->global("Bare"), 0x1000u);
+  EXPECT_EQ(descriptor->global("Name"), std::nullopt);
+  EXPECT_EQ(descriptor->contract("Thread"), "1");
+  EXPECT_EQ(descriptor->contract("Later"), "c2");
+  EXPECT_EQ(descriptor->contract("None"), "");
+}
+
+TEST(Descriptor, AddedDataDoesNotReplaceThatOfTheRuntime) {
+  auto descriptor = ContractDescriptor::parse(R"({"version":0,"types":{"Module":{"Base":200}},"contracts":{"A":3}})", {});
+  ASSERT_TRUE(descriptor);
+  descriptor->add_offset("Module", "Base", 192);
+  descriptor->add_offset("Module", "Path", 8);
+  descriptor->add_contract("A", "1");
+  EXPECT_EQ(descriptor->offset("Module", "Base"), 200u);
+  EXPECT_EQ(descriptor->offset("Module", "Path"), 8u);
+  EXPECT_EQ(descriptor->contract("A"), "3");
+}
+
+TEST(Descriptor, TextsThatLie) {
+  EXPECT_FALSE(ContractDescriptor::parse("", {}));
+  EXPECT_FALSE(ContractDescriptor::parse("[1]", {}));
+  EXPECT_FALSE(ContractDescriptor::parse(R"({"version":"one"})", {}));
+  EXPECT_FALSE(ContractDescriptor::parse(R"({"version":0)", {}));
+  EXPECT_FALSE(ContractDescriptor::parse(std::string(500'000, '['), {}));
+  const auto descriptor = ContractDescriptor::parse(R"({"version":0,
+      "types":{"A":{"Huge":4294967296,"Less":-1,"Text":"x","List":[],"Deep":[[[1]]],"Half":1.5},"B":7},
+      "globals":{"Far":[[9],"pointer"],"Less":[[-1],"pointer"],"List":[[]],"Null":null},
+      "contracts":{"C":-1,"D":[1]}})",
+                                                    {0});
+  ASSERT_TRUE(descriptor);
+  for (const char* field : {"Huge", "Less", "Text", "List", "Deep", "Half"}) {
+    EXPECT_EQ(descriptor->offset("A", field), std::nullopt) << field;
+  }
+  for (const char* name : {"Far", "Less", "List", "Null"}) EXPECT_EQ(descriptor->global(name), std::nullopt) << name;
+  EXPECT_EQ(descriptor->contract("C"), "");
+  EXPECT_EQ(descriptor->contract("D"), "");
+}
+
+TEST(Descriptor, NoImageAtTheBase) {
+  const BuiltMemory memory(0x10000, 0x1000);
+  EXPECT_FALSE(ContractDescriptor::read(memory, 0x10000));
+  EXPECT_FALSE(ContractDescriptor::read(memory, ~0ull));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,158 @@
+#include "walker/clr/contracts/contract_questions.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "symbols/il_map.h"
+#include "walker/clr/contracts/code_versions.h"
+#include "walker/clr/contracts/contract_tables.h"
+#include "walker/clr/contracts/debug_info.h"
+#include "walker/clr/contracts/execution_map.h"
+#include "walker/clr/contracts/method_tables.h"
+#include "walker/clr/contracts/range_map.h"
+#include "walker/clr/contracts/runtime_fields.h"
+#include "walker/clr/contracts/runtime_threads.h"
+#include "walker/clr/contracts/sync_blocks.h"
+#include "walker/clr/dac_search.h"
+
+namespace mixwalk {
+namespace {
+
+// Answers that are kept. A walk of a thousand threads asks for some ten thousand.
+constexpr std::size_t kMaxKept = 200'000;
+// The time limit for one walk through the heap.
+constexpr std::chrono::milliseconds kHeapTime{3000};
+
+}  // namespace
+
+Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target& target) {
+  const Module* const runtime = runtime_image(target.modules(), target.memory());
+  if (runtime == nullptr) return Failure{ExitCode::internal, "there is no runtime"};
+  auto descriptor = known_contracts(target.memory(), runtime->base);
+  if (!descriptor) return descriptor.failure();
+  std::unique_ptr<ContractQuestions> questions(new ContractQuestions(target, std::move(*descriptor)));
+  std::string wrong = questions->check();
+  if (!wrong.empty()) return Failure{ExitCode::internal, std::move(wrong)};
+  return questions;
+}
+
+ContractQuestions::ContractQuestions(const Target& target, ContractDescriptor descriptor)
+    : reader_(target.memory(), std::move(descriptor)) {}
+
+std::string ContractQuestions::check() const {
+  // From System.String to its module, to the code of that module, and through the map of all code back to the module.
+  const auto string = reader_.variable("StringMethodTable");
+  const auto module = string && is_method_table(reader_, *string) ? reader_.field(*string, "MethodTable", "Module")
+                                                                  : std::nullopt;
+  const auto info = module ? reader_.field(*module, "Module", "ReadyToRunInfo") : std::nullopt;
+  if (!info) return "the runtime's data is not in memory, or is not the data that its contracts describe";
+  const auto functions = reader_.field(*info, "ReadyToRunInfo", "RuntimeFunctions");
+  const auto section = functions ? code_section_at(reader_, *functions) : std::nullopt;
+  if (!section || section->module != *module) {
+    return "the runtime's map of code does not lead to System.Private.CoreLib";
+  }
+  return {};
+}
+
+const std::optional<CodeBlock>& ContractQuestions::block_at(std::uint64_t ip) {
+  if (const auto known = blocks_.find(ip); known != blocks_.end()) return known->second;
+  if (blocks_.size() == kMaxKept) blocks_.clear();
+  return blocks_[ip] = code_block_at(reader_, ip);
+}
+
+std::optional<ClrCode> ContractQuestions::code_at(std::uint64_t ip) {
+  const auto& block = block_at(ip);
+  return block ? std::optional(block->code) : std::nullopt;
+}
+
+ClrMethod ContractQuestions::method(std::uint64_t method) {
+  if (const auto known = methods_.find(method); known != methods_.end()) return known->second;
+  if (methods_.size() == kMaxKept) methods_.clear();
+  return methods_[method] = names_.method(method);
+}
+
+std::string ContractQuestions::code_name(std::uint64_t address) {
+  std::string kind = stub_kind_at(reader_, address);
+  return kind.empty() ? std::string() : "CLRStub[" + std::move(kind) + ']';
+}
+
+std::vector<ClrThread> ContractQuestions::threads() { return runtime_threads(reader_); }
+
+std::optional<ClrSyncBlocks> ContractQuestions::sync_blocks(std::uint32_t first) {
+  return contract_sync_blocks(reader_, runtime_threads(reader_), first);
+}
+
+std::string ContractQuestions::object_type(std::uint64_t object) {
+  const std::uint64_t type = reader_.value(object).value_or(0) & ~kCollectorMarks;
+  return type == 0 || is_free_room(reader_, type) ? std::string() : names_.type_name(type);
+}
+
+std::vector<std::string> ContractQuestions::object_types(std::span<const std::uint64_t> objects) {
+  std::vector<std::string> types;
+  for (const std::uint64_t object : objects) types.push_back(object_type(object));
+  return types;
+}
+
+std::vector<std::string> ContractQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
+  const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapTime;
+  if (!heap_) heap_ = contract_heap(reader_, runtime_threads(reader_), deadline);
+  std::vector<std::uint64_t> sorted(addresses.begin(), addresses.end());
+  std::ranges::sort(sorted);
+  const std::vector<std::uint64_t> objects =
+      possible_objects(reader_.memory(), heap_->parts, heap_->types, sorted, deadline);
+  std::vector<std::string> types;
+  for (const std::uint64_t address : addresses) {
+    types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());
+  }
+  return types;
+}
+
+const LockLayout* ContractQuestions::lock_layout(std::uint64_t method_table) {
+  const auto known = lock_layouts_.find(method_table);
+  if (known != lock_layouts_.end()) return known->second ? &*known->second : nullptr;
+  if (lock_layouts_.size() == kMaxKept) lock_layouts_.clear();
+  std::optional<LockLayout>& layout = lock_layouts_[method_table];
+  auto fields = LockFields::of_type(names_.type_name(method_table));
+  if (!fields) return nullptr;
+  for (const RuntimeField& field : fields_of_type(reader_, modules_, method_table)) {
+    fields->add(field.name, field.offset);
+  }
+  layout = fields->layout();
+  return layout ? &*layout : nullptr;
+}
+
+std::vector<std::optional<ClrLock>> ContractQuestions::lock_objects(std::span<const std::uint64_t> objects) {
+  std::vector<std::optional<ClrLock>> locks;
+  for (const std::uint64_t object : objects) {
+    const std::uint64_t method_table = reader_.value(object).value_or(0) & ~kCollectorMarks;
+    const LockLayout* const layout = method_table != 0 ? lock_layout(method_table) : nullptr;
+    locks.push_back(layout != nullptr ? lock_at(reader_.memory(), object, *layout) : std::nullopt);
+  }
+  return locks;
+}
+
+ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
+  ClrIlPlaces found;
+  for (const std::uint64_t ip : ips) {
+    ClrIlPlaces::Place& place = found.places.emplace_back();
+    const auto& block = block_at(ip);
+    const auto method = block ? runtime_method_at(reader_, block->code.method) : std::nullopt;
+    if (!method || method->dynamic || is_of_replaced_il(reader_, *block)) continue;
+    const auto offset = il_offset_at(il_map_of(reader_, *block), block->offset);
+    const Assembly* const assembly = offset ? modules_.assembly_of(method->module) : nullptr;
+    if (assembly == nullptr) continue;
+    place = {{place_of(*assembly, found.assemblies), method->token, *offset}, block->code.method};
+  }
+  return found;
+}
+
+void ContractQuestions::target_ran() {
+  reader_.drop();
+  blocks_.clear();
+  methods_.clear();
+  modules_.clear();
+  lock_layouts_.clear();
+  heap_.reset();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,70 @@
+#include "walker/clr/contracts/runtime_modules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "symbols/metadata/image_metadata.h"
+
+namespace mixwalk {
+namespace {
+
+// How many modules are kept. A large program has some thousand.
+constexpr std::size_t kMaxModules = 10'000;
+// The limit for the metadata of a module that the program made, in bytes.
+constexpr std::uint32_t kMaxDynamicMetadata = 256u << 20;
+
+std::optional<MetadataNames> names_of(std::optional<MetadataTables> tables) {
+  return tables ? std::optional(MetadataNames(std::move(*tables))) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<MetadataNames> RuntimeModules::read_metadata(std::uint64_t module) const {
+  const auto base = reader_.field(module, "Module", "Base");
+  if (base.value_or(0) != 0) return names_of(metadata_of_image(reader_.memory(), *base));
+  const auto dynamic = reader_.field(module, "Module", "DynamicMetadata");
+  const auto bytes = dynamic ? reader_.field<std::uint32_t>(*dynamic, "DynamicMetadata", "Size") : std::nullopt;
+  const auto data = dynamic ? reader_.address_of(*dynamic, "DynamicMetadata", "Data") : std::nullopt;
+  if (!bytes || !data || *bytes > kMaxDynamicMetadata) return std::nullopt;
+  return names_of(metadata_at(reader_.memory(), *data, *bytes));
+}
+
+const MetadataNames* RuntimeModules::metadata_of(std::uint64_t module) {
+  auto known = metadata_.find(module);
+  if (known == metadata_.end()) {
+    if (metadata_.size() == kMaxModules) return nullptr;
+    known = metadata_.emplace(module, read_metadata(module)).first;
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
+std::string RuntimeModules::path_of(std::uint64_t module) const {
+  const auto path = reader_.field(module, "Module", "Path");
+  return path.value_or(0) != 0 ? reader_.utf16(*path) : std::string();
+}
+
+const Assembly* RuntimeModules::assembly_of(std::uint64_t module) {
+  const auto known = assemblies_.find(module);
+  if (known != assemblies_.end()) return known->second ? &*known->second : nullptr;
+  if (assemblies_.size() == kMaxModules) assemblies_.clear();
+  std::optional<Assembly>& kept = assemblies_[module];
+  const MetadataNames* const names = metadata_of(module);
+  const auto mvid = names != nullptr ? names->mvid() : std::nullopt;
+  if (!mvid) return nullptr;
+  kept = Assembly{.path = path_of(module), .mvid = *mvid};
+  kept->optimised = may_be_optimised(names->assembly_attribute("System.Diagnostics.DebuggableAttribute"));
+  return &*kept;
+}
+
+std::vector<std::string> RuntimeModules::without_metadata() const {
+  std::vector<std::string> files;
+  for (const auto& [module, names] : metadata_) {
+    const std::string path = names ? std::string() : path_of(module);
+    if (!path.empty()) files.push_back(path.substr(path.find_last_of("\\/") + 1));
+  }
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+}  // namespace mixwalk
