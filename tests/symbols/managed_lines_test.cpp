@@ -103,6 +103,19 @@ TEST(ManagedLines, TheAssemblyIsReadOnceThoughItsPdbBecomesKnown) {
   EXPECT_EQ(files.questions["C:\\app\\app.pdb"], 1);
 }
 
+// As for a dump file on another machine than the one on which it was made.
+TEST(ManagedLines, AssembliesAndPdbsInTheFoldersOfTheUserThoughTheTargetsPathsAreNotRead) {
+  FakeFiles named = app_and_pdb(9), folder;
+  folder.files["/found/app.dll"] = assembly_file(9);
+  folder.files["/found/app.pdb"] = test::sample_portable_pdb().build();
+  FakeFiles none;
+  ManagedLines lines(none, folder, parse_symbol_path("/found"));
+  EXPECT_EQ(lines.find(app(9), 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
+  EXPECT_TRUE(lines.missing().empty());
+  ManagedLines elsewhere(none, named, parse_symbol_path("/found"));
+  EXPECT_EQ(elsewhere.find(app(9), 0x06000001, 0), std::nullopt) << "a path of the target is not the user's";
+}
+
 TEST(ManagedLines, AnotherBuildLiesThereNow) {
   FakeFiles files = app_and_pdb(8);
   ManagedLines lines(files, files, {});

@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint32_t kSignature = 0x00525452;  // "RTR", of a ReadyToRun header
+constexpr std::uint32_t kHeaderSignature = 0x00525452;  // "RTR", of a ReadyToRun header
 constexpr std::uint32_t kDebugInfoSection = 105;
 constexpr std::uint32_t kMaxSections = 256;       // there are some twenty
 // The ReadyToRun version from which on maps are packed.
@@ -87,7 +87,7 @@ std::optional<std::uint64_t> section_of(const RuntimeReader& reader, std::uint64
 // follows.
 std::optional<DebugInfo> of_ready_to_run(const RuntimeReader& reader, const CodeBlock& block) {
   const auto header = reader.field(block.ready_to_run, "ReadyToRunInfo", "ReadyToRunHeader");
-  if (!header || reader.value<std::uint32_t>(*header) != kSignature) return std::nullopt;
+  if (!header || reader.value<std::uint32_t>(*header) != kHeaderSignature) return std::nullopt;
   const auto version = reader.value<std::uint16_t>(*header + 4);
   const auto section = version ? section_of(reader, *header, block.image_base) : std::nullopt;
   const auto element = section ? find_in_native_array(reader.memory(), *section, block.function) : std::nullopt;

@@ -38,7 +38,7 @@ class BitReader {
 };
 
 // Adds an entry, which also ends the one before it. Returns false if it is not inside the code.
-bool add(std::vector<IlToNative>& map, std::uint32_t delta, std::uint32_t il, std::uint64_t code_bytes) {
+bool add_entry(std::vector<IlToNative>& map, std::uint32_t delta, std::uint32_t il, std::uint64_t code_bytes) {
   const std::uint64_t begin = (map.empty() ? 0u : map.back().native_begin) + std::uint64_t{delta};
   if (begin > code_bytes || begin > UINT32_MAX) return false;
   if (!map.empty()) map.back().native_end = static_cast<std::uint32_t>(begin);
@@ -50,7 +50,7 @@ bool read_nibbles(NibbleReader& reader, std::uint32_t count, std::uint64_t code_
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t delta = reader.number(), il = reader.number();
     reader.number();  // the kind of the place
-    if (reader.failed() || !add(map, delta, il, code_bytes)) return false;
+    if (reader.failed() || !add_entry(map, delta, il, code_bytes)) return false;
   }
   return true;
 }
@@ -99,7 +99,7 @@ std::optional<std::vector<IlToNative>> read_il_bounds(std::span<const std::byte>
   for (std::uint32_t i = 0; i < count; ++i) {
     fields.bits(kind_bits);
     const std::uint32_t delta = fields.bits(delta_bits);
-    if (!add(map, delta, fields.bits(il_bits), code_bytes)) return std::nullopt;
+    if (!add_entry(map, delta, fields.bits(il_bits), code_bytes)) return std::nullopt;
   }
   return map;
 }

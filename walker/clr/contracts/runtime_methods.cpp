@@ -7,7 +7,7 @@ namespace mixwalk {
 namespace {
 
 // The limit for generic parameters of one type or method. Real ones have a few.
-constexpr std::uint16_t kMaxArguments = 64;
+constexpr std::uint16_t kMaxTypeArguments = 64;
 
 // MethodDesc.Flags: what kind of method it is.
 constexpr std::uint16_t kKindOfMethod = 7, kInstantiated = 5, kDynamic = 7;
@@ -29,9 +29,9 @@ constexpr std::uint32_t kElementType = 0xFF, kPointer = 0x0F, kByRef = 0x10, kTy
 // The dictionary of a type with generic parameters has this much before the pointers to dictionaries.
 constexpr std::uint64_t kDictionaryInfoBytes = 8;
 
-std::vector<std::uint64_t> list(const RuntimeReader& reader, std::uint64_t at, std::uint16_t count) {
+std::vector<std::uint64_t> type_list(const RuntimeReader& reader, std::uint64_t at, std::uint16_t count) {
   std::vector<std::uint64_t> types;
-  for (std::uint16_t i = 0; i < count && count <= kMaxArguments; ++i) {
+  for (std::uint16_t i = 0; i < count && count <= kMaxTypeArguments; ++i) {
     const auto type = reader.value(at + 8 * std::uint64_t{i});
     if (!type) return {};
     types.push_back(*type);
@@ -69,8 +69,8 @@ std::optional<RuntimeType> type_desc(const RuntimeReader& reader, std::uint64_t 
 
 }  // namespace
 
-// MethodDescs lie in chunks, and each says how far it is from the beginning of its chunk. The token is in two parts: one
-// is in the MethodDesc, the other is the same for the whole chunk.
+// MethodDescs lie in chunks, and each says how far it is from the beginning of its chunk. The token is in two parts:
+// one is in the MethodDesc, the other is the same for the whole chunk.
 std::optional<RuntimeMethod> runtime_method_at(const RuntimeReader& reader, std::uint64_t method) {
   const auto index = reader.field<std::uint8_t>(method, "MethodDesc", "ChunkIndex");
   const auto flags = reader.field<std::uint16_t>(method, "MethodDesc", "Flags");
@@ -85,11 +85,11 @@ std::optional<RuntimeMethod> runtime_method_at(const RuntimeReader& reader, std:
   const auto range = reader.field<std::uint16_t>(chunk, "MethodDescChunk", "FlagsAndTokenRange");
   const auto type = reader.field(chunk, "MethodDescChunk", "MethodTable");
   if (!range || !type || !class_of_type(reader, *type)) return std::nullopt;
-  const std::uint32_t row_mask = 0x00FF'FFFF;
-  const std::uint32_t row = ((std::uint32_t{*range} << token_bits) | (*low_token & ((1u << token_bits) - 1))) & row_mask;
+  // Above the token's part, both words have flags.
+  const std::uint32_t low = *low_token & ((1u << token_bits) - 1), high = std::uint32_t{*range} << token_bits;
   RuntimeMethod found{.type = *type,
                       .module = reader.field(*type, "MethodTable", "Module").value_or(0),
-                      .token = metadata_token(MetadataTable::method_def, row),
+                      .token = metadata_token(MetadataTable::method_def, row_of(high) | low),
                       .dynamic = (*flags & kKindOfMethod) == kDynamic};
   if (found.dynamic) found.dynamic_name = reader.field(method, "DynamicMethodDesc", "MethodName").value_or(0);
   return found;
@@ -107,7 +107,7 @@ std::vector<std::uint64_t> arguments_of_type(const RuntimeReader& reader, std::u
   const auto arguments = reader.field<std::uint16_t>(info, "GenericsDictInfo", "NumTypeArgs");
   if (!count || *count == 0 || !arguments) return {};
   const auto own = reader.value(*dictionaries + 8 * (std::uint64_t{*count} - 1));
-  return own ? list(reader, *own, *arguments) : std::vector<std::uint64_t>();
+  return own ? type_list(reader, *own, *arguments) : std::vector<std::uint64_t>();
 }
 
 std::vector<std::uint64_t> arguments_of_method(const RuntimeReader& reader, std::uint64_t method) {
@@ -117,7 +117,7 @@ std::vector<std::uint64_t> arguments_of_method(const RuntimeReader& reader, std:
   const auto arguments = reader.field(method, "InstantiatedMethodDesc", "PerInstInfo");
   const auto count = reader.field<std::uint16_t>(method, "InstantiatedMethodDesc", "NumGenericArgs");
   if (!kind || !arguments || !count || (*kind & kKindOfInstantiation) == kDefinition) return {};
-  return list(reader, *arguments, *count);
+  return type_list(reader, *arguments, *count);
 }
 
 std::optional<RuntimeType> runtime_type_at(const RuntimeReader& reader, std::uint64_t type) {

@@ -9,8 +9,8 @@ namespace {
 
 // The limits for types inside types: real ones are nested a handful deep. Memory that was forged can repeat a type in
 // its own arguments, so the number of types in one name is limited as well.
-constexpr int kMaxDepth = 16;
-constexpr int kMaxTypes = 1000;
+constexpr int kMaxTypeDepth = 16;
+constexpr int kMaxTypesInName = 1000;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ ClrMethod RuntimeNames::method(std::uint64_t method) {
   const MetadataNames* const metadata = modules_.metadata_of(found->module);
   const auto declared = metadata != nullptr ? metadata->method(found->token) : std::nullopt;
   if (!declared) return {};
-  types_left_ = kMaxTypes;
+  types_left_ = kMaxTypesInName;
   const auto of_type = names_of(arguments_of_type(reader_, found->type), 0);
   const auto of_method = names_of(arguments_of_method(reader_, method), 0);
   std::string name = with_arguments(metadata->type_name(declared->type), of_type);
@@ -37,13 +37,13 @@ ClrMethod RuntimeNames::method(std::uint64_t method) {
 }
 
 std::string RuntimeNames::type_name(std::uint64_t type) {
-  types_left_ = kMaxTypes;
+  types_left_ = kMaxTypesInName;
   std::string name = valid_utf8(name_of(type, 0));
   return name == "?" ? std::string() : name;
 }
 
 std::string RuntimeNames::name_of(std::uint64_t type, int depth) {
-  if (depth > kMaxDepth || types_left_-- <= 0) return "?";
+  if (depth > kMaxTypeDepth || types_left_-- <= 0) return "?";
   const auto found = runtime_type_at(reader_, type);
   if (!found) return "?";
   switch (found->kind) {

@@ -1,0 +1,148 @@
+#include "walker/clr/contracts/runtime_names.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/builders/metadata_builder.h"
+#include "tests/builders/runtime_builder.h"
+#include "walker/clr/contracts/runtime_fields.h"
+
+namespace mixwalk {
+namespace {
+
+using test::RuntimeBuilder;
+
+// The types and methods of test::sample_metadata(), as a runtime that has loaded them.
+class RuntimeNamesTest : public testing::Test {
+ protected:
+  std::string name(std::uint64_t method) { return names().method(method).name; }
+  std::string type_name(std::uint64_t type) { return names().type_name(type); }
+  // What the test has built since the last call is seen.
+  RuntimeNames& names() {
+    if (!names_) {
+      reader_.emplace(built_.memory, ContractDescriptor::parse(built_.descriptor(), {}).value());
+      modules_.emplace(*reader_);
+      names_.emplace(*reader_, *modules_);
+    }
+    reader_->drop();
+    return *names_;
+  }
+  const RuntimeReader& reader() {
+    names();
+    return *reader_;
+  }
+  RuntimeModules& modules() {
+    names();
+    return *modules_;
+  }
+
+  static constexpr std::uint32_t kModuleType = 1, kOrders = 2, kLine = 3, kNative = 4, kCart = 5;  // TypeDef
+  RuntimeBuilder built_;
+  std::uint64_t shop_ = built_.module(test::sample_metadata().build(), "C:\\Shop\\Shop.dll");
+  std::uint64_t native_ = built_.type(shop_, kNative), cart_ = built_.type(shop_, kCart);
+
+ private:
+  std::optional<RuntimeReader> reader_;
+  std::optional<RuntimeModules> modules_;
+  std::optional<RuntimeNames> names_;
+};
+
+TEST_F(RuntimeNamesTest, MethodsOfPlainTypes) {
+  EXPECT_EQ(name(built_.method(native_, 4)), "Shop.Native.Wait()");
+  const ClrMethod wait = names().method(built_.method(native_, 4));
+  EXPECT_EQ(wait.import, "kernel32.dll!WaitForSingleObject");
+  EXPECT_FALSE(wait.com);
+  EXPECT_TRUE(names().method(built_.method(cart_, 5)).com);
+}
+
+TEST_F(RuntimeNamesTest, ArgumentsOfTypesAndMethods) {
+  const std::uint64_t orders = built_.type(shop_, kOrders, {cart_});
+  EXPECT_EQ(name(built_.method(orders, 1)), "Shop.Orders<Shop.ICart>..ctor()");
+  EXPECT_EQ(name(built_.method(orders, 2, {native_})),
+            "Shop.Orders<Shop.ICart>.Add<Shop.Native>(System.Int32, System.String)");
+  const std::uint64_t line = built_.type(shop_, kLine, {native_});
+  EXPECT_EQ(name(built_.method(line, 3)), "Shop.Orders<Shop.Native>+Line.Send(Shop.Native)");
+}
+
+TEST_F(RuntimeNamesTest, TheOwnDictionaryIsTheLastOne) {
+  EXPECT_EQ(type_name(built_.type(shop_, kOrders, {cart_}, 3)), "Shop.Orders<Shop.ICart>");
+}
+
+TEST_F(RuntimeNamesTest, TypesOfTypes) {
+  const std::uint64_t orders = built_.type(shop_, kOrders, {cart_});
+  EXPECT_EQ(type_name(built_.array(orders)), "Shop.Orders<Shop.ICart>[]");
+  EXPECT_EQ(type_name(built_.array(built_.array(native_), 3)), "Shop.Native[][,,]");
+  EXPECT_EQ(type_name(built_.derived(0x0F, built_.derived(0x0F, native_))), "Shop.Native**");
+  EXPECT_EQ(type_name(built_.derived(0x10, native_)), "Shop.Native&");
+  EXPECT_EQ(type_name(built_.derived(0x1B, 0)), "(fnptr)");
+  EXPECT_EQ(type_name(built_.type(shop_, kOrders, {built_.parameter(shop_, 0x2A000001)})), "Shop.Orders<T>");
+}
+
+TEST_F(RuntimeNamesTest, DynamicMethodsHaveNamesOfTheirOwn) {
+  const std::uint64_t global = built_.type(shop_, kModuleType);
+  EXPECT_EQ(names().method(built_.dynamic_method(global, "Compiled")), (ClrMethod{.name = "Compiled"}));
+  EXPECT_EQ(names().method(built_.dynamic_method(global, "IL_STUB_PInvoke")),
+            (ClrMethod{.name = "IL_STUB_PInvoke", .stub = true}));
+}
+
+TEST_F(RuntimeNamesTest, TextThatIsNoUtf8IsReplaced) {
+  const std::uint64_t global = built_.type(shop_, kModuleType);
+  EXPECT_EQ(name(built_.dynamic_method(global, "a\xFFz")), "a\xEF\xBF\xBDz");
+}
+
+TEST_F(RuntimeNamesTest, WithoutMetadataThereIsNoNameAndTheFileIsNamed) {
+  const std::uint64_t lost = built_.module({}, "C:\\Shop\\Lost.dll");
+  EXPECT_EQ(name(built_.method(built_.type(lost, 2), 1)), "");
+  EXPECT_EQ(type_name(built_.type(lost, 2)), "");
+  EXPECT_EQ(type_name(built_.type(shop_, kOrders, {built_.type(lost, 2)})), "Shop.Orders<?>");
+  EXPECT_EQ(modules().assembly_of(lost), nullptr);
+  EXPECT_EQ(modules().without_metadata(), std::vector<std::string>{"Lost.dll"});
+}
+
+TEST_F(RuntimeNamesTest, AssembliesOfModules) {
+  const Assembly* const shop = modules().assembly_of(shop_);
+  ASSERT_NE(shop, nullptr);
+  EXPECT_EQ(shop->path, "C:\\Shop\\Shop.dll");
+  EXPECT_EQ(shop->mvid[0], std::byte{9});
+  EXPECT_TRUE(shop->optimised);
+  EXPECT_TRUE(modules().without_metadata().empty());
+}
+
+TEST_F(RuntimeNamesTest, FieldsByTheirNames) {
+  const std::uint64_t orders = built_.type(shop_, kOrders, {cart_});
+  built_.fields(native_, {});
+  const RuntimeBuilder::Field fields[] = {{1, 8}, {2, RuntimeBuilder::kStatic}, {2, 16}};
+  built_.fields(orders, fields, native_);
+  const auto found = fields_of_type(reader(), modules(), orders);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "_items");
+  EXPECT_EQ(found[0].offset, 16u);
+  EXPECT_EQ(found[1].name, "_count");
+  EXPECT_EQ(found[1].offset, 24u);
+}
+
+TEST_F(RuntimeNamesTest, FieldsOfAnotherTypeAreRefused) {
+  const RuntimeBuilder::Field fields[] = {{1, 8}};
+  built_.fields(native_, fields);
+  const std::uint64_t type_class = *built_.memory.read_value<std::uint64_t>(native_ + 16);
+  const std::uint64_t first = *built_.memory.read_value<std::uint64_t>(type_class + 16);
+  built_.put64(first + 8, cart_);
+  EXPECT_TRUE(fields_of_type(reader(), modules(), native_).empty());
+}
+
+TEST_F(RuntimeNamesTest, ForgedMemoryEnds) {
+  EXPECT_EQ(name(0), "");
+  EXPECT_EQ(name(RuntimeBuilder::kBegin), "");
+  EXPECT_EQ(name(~0ull), "");
+  EXPECT_EQ(type_name(0), "");
+  EXPECT_EQ(type_name(2), "");
+  // A type whose own argument it is, twice: the number of types would double with each level.
+  const std::uint64_t orders = built_.type(shop_, kOrders, {cart_, cart_});
+  const std::uint64_t dictionaries = *built_.memory.read_value<std::uint64_t>(orders + 40);
+  const std::uint64_t own = *built_.memory.read_value<std::uint64_t>(dictionaries);
+  built_.put64(own, orders);
+  built_.put64(own + 8, orders);
+  EXPECT_LT(type_name(orders).size(), 100'000u);
+}
+
+}  // namespace
+}  // namespace mixwalk
