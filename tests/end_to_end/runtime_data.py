@@ -21,11 +21,11 @@ SOME = [("fixtures", "hang.exe", []), ("fixtures-net9.0", "monitors.exe", [])]
 MORE = [
     ("fixtures", "monitors.exe", []),
     ("fixtures-net9.0", "hang.exe", []),
-    ("fixtures", "threads.exe", []),
+    ("fixtures", "threads.exe", ["--situation", "spawn"]),
     ("fixtures", "single.exe", []),
-    ("fixtures", "sqlite.exe", []),
-    ("fixtures", "torture.exe", []),
-    ("fixtures", "lost_frames.exe", []),
+    ("fixtures", "sqlite.exe", ["--loop", "60"]),
+    ("fixtures", "torture.exe", ["--seconds", "60", "--only", "all"]),
+    ("fixtures", "locks.exe", ["--lock", "jit"]),
     ("fixtures", "orders-demo.exe", []),
     ("fixtures-kestrel", "kestrel.exe", []),
 ]
