@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Compares what mixwalk reads from the runtime's data contracts with what the runtime's debugging library answers.
+"""Compares what mixwalk reads by the runtime's data contracts with the answers of the runtime's debugging library.
 
 usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [WINE]
 
-Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways: by the
-debugging library under Wine, by the contracts under Wine, and by the contracts on this system. All stacks, names,
+Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways: by
+the debugging library under Wine, by the contracts under Wine, and by the contracts on this system. All stacks, names,
 P/Invoke targets, lines and locks must be the same. MIXWALK_ALL_PROGRAMS=1 adds more programs.
 """
 
@@ -21,18 +21,18 @@ SOME = [("fixtures", "hang.exe", []), ("fixtures-net9.0", "monitors.exe", [])]
 MORE = [
     ("fixtures", "monitors.exe", []),
     ("fixtures-net9.0", "hang.exe", []),
-    ("fixtures", "threads.exe", []),
+    ("fixtures", "threads.exe", ["--situation", "spawn"]),
     ("fixtures", "single.exe", []),
-    ("fixtures", "sqlite.exe", []),
-    ("fixtures", "torture.exe", []),
-    ("fixtures", "lost_frames.exe", []),
+    ("fixtures", "sqlite.exe", ["--loop", "60"]),
+    ("fixtures", "torture.exe", ["--seconds", "60", "--only", "all"]),
+    ("fixtures", "locks.exe", ["--lock", "jit"]),
     ("fixtures", "orders-demo.exe", []),
     ("fixtures-kestrel", "kestrel.exe", []),
 ]
-# Of a frame. The names of native code depend on which files of the system each way finds, so they are not compared.
-FACTS = ["kind", "address", "return_address", "stack_pointer", "trust", "run", "target", "file", "line",
-         "line_approximate"]
-MANAGED_FACTS = FACTS + ["name", "display"]
+# Of a frame. The names, lines and inlined functions of native code depend on which files of the system each way finds,
+# so they are not compared.
+FACTS = ["kind", "address", "return_address", "stack_pointer", "trust", "run", "target"]
+MANAGED_FACTS = FACTS + ["name", "display", "file", "line", "line_approximate"]
 READ_SECONDS = 120
 
 
@@ -65,6 +65,10 @@ def dump_of(command, path):
     return json.loads(result.stdout)
 
 
+def frames_of(thread):
+    return [frame for frame in thread["frames"] if "inline_depth" not in frame]
+
+
 def facts_of(frame):
     return {fact: frame.get(fact) for fact in (FACTS if frame["kind"] == "native" else MANAGED_FACTS)}
 
@@ -81,9 +85,10 @@ def differences(name, wanted, found):
         for fact in ("os_id", "clr_id", "managed", "whole"):
             if thread[fact] != other[fact]:
                 yield f"{where}: {fact}: {thread[fact]} / {other[fact]}"
-        if len(thread["frames"]) != len(other["frames"]):
-            yield f"{where}: {len(thread['frames'])} / {len(other['frames'])} frames"
-        for number, (frame, same) in enumerate(zip(thread["frames"], other["frames"])):
+        frames, others = frames_of(thread), frames_of(other)
+        if len(frames) != len(others):
+            yield f"{where}: {len(frames)} / {len(others)} frames"
+        for number, (frame, same) in enumerate(zip(frames, others)):
             for fact, value in facts_of(frame).items():
                 if value != same.get(fact):
                     yield f"{where}: frame {number} {frame.get('name')}: {fact}: {value} / {same.get(fact)}"
@@ -117,7 +122,7 @@ def main():
             by_contracts = dump_of([*wine, mixwalk, "dump", "--runtime-data", "contracts"], "Z:" + file)
             here = dump_of([native, "dump", "--runtime-data", "contracts", *images], file)
             os.remove(file)
-            count = sum(len(thread["frames"]) for thread in by_library["threads"])
+            count = sum(len(frames_of(thread)) for thread in by_library["threads"])
             managed = sum(frame["kind"] == "managed" and bool(frame["name"])
                           for thread in by_library["threads"] for frame in thread["frames"])
             if managed == 0:

@@ -22,6 +22,8 @@ namespace {
 constexpr std::size_t kMaxKept = 200'000;
 // The time limit for one walk through the heap.
 constexpr std::chrono::milliseconds kHeapTime{3000};
+// The time limit for the places in IL of all frames together.
+constexpr std::chrono::seconds kIlPlacesTime{10};
 
 }  // namespace
 
@@ -133,8 +135,10 @@ std::vector<std::optional<ClrLock>> ContractQuestions::lock_objects(std::span<co
 
 ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
   ClrIlPlaces found;
+  const auto end = std::chrono::steady_clock::now() + kIlPlacesTime;
   for (const std::uint64_t ip : ips) {
     ClrIlPlaces::Place& place = found.places.emplace_back();
+    if (std::chrono::steady_clock::now() >= end) continue;
     const auto& block = block_at(ip);
     const auto method = block ? runtime_method_at(reader_, block->code.method) : std::nullopt;
     if (!method || method->dynamic || is_of_replaced_il(reader_, *block)) continue;

@@ -1,6 +1,7 @@
 #include "walker/clr/contracts/sync_blocks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "walker/clr/question_messages.h"
@@ -16,6 +17,9 @@ constexpr std::uint64_t kFree = 1;          // a bit of an entry's object
 // Bits of a lock's state: held, and the number of threads that wait to enter.
 constexpr std::uint32_t kHeld = 1, kFirstWaiter = 1 << 6;
 constexpr std::uint32_t kNumberMask = 0x7FFF'FFFF;  // the bit above says that the sync block must be kept
+// The time limit for one answer. The clock is read once for so many entries.
+constexpr std::chrono::milliseconds kTime{250};
+constexpr std::uint32_t kEntriesOfClock = 256;
 // After so many entries in a row that belong to no object the table is over.
 constexpr std::uint32_t kUnknownAtEnd = 256;
 
@@ -67,6 +71,7 @@ std::optional<ClrSyncBlock> read_block(const RuntimeReader& reader, const Entry&
 
 ClrSyncBlocks contract_sync_blocks(const RuntimeReader& reader, std::span<const ClrThread> threads,
                                    std::uint32_t first) {
+  const auto end = std::chrono::steady_clock::now() + kTime;
   ClrSyncBlocks found;
   const auto table = reader.variable("SyncTableEntries");
   if (!table || *table == 0) {
@@ -75,6 +80,10 @@ ClrSyncBlocks contract_sync_blocks(const RuntimeReader& reader, std::span<const 
   }
   std::uint32_t unknown = 0;
   for (std::uint32_t number = std::max(first, 1u); number < kLastNumber && unknown < kUnknownAtEnd; ++number) {
+    if (number % kEntriesOfClock == 0 && number != first && std::chrono::steady_clock::now() >= end) {
+      found.next = number;
+      return found;
+    }
     const auto entry = entry_at(reader, *table, number);
     if (!entry) {
       // The table lies in memory of its own, so usually nothing is behind it.
