@@ -63,6 +63,7 @@ struct Recording {
     std::vector<Lock> locks;
     std::string locks_missing;
     std::string unasked;
+    std::optional<Crash> crash = std::nullopt;
     bool operator==(const EarlierDump&) const = default;
   };
 
@@ -86,6 +87,7 @@ struct Recording {
   std::vector<Lock> locks;
   std::string locks_missing;
   std::string unasked;
+  std::optional<Crash> crash = std::nullopt;
   bool some_threads = false;  // Omissions::threads, the same for all dumps of a series
   // For a series: the data of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;

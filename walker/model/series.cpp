@@ -55,10 +55,12 @@ class SeriesBuilder {
       recording.locks = dump.locks;
       recording.locks_missing = dump.locks_missing;
       recording.unasked = dump.unasked;
+      recording.crash = dump.crash;
     } else {
       earlier.locks = dump.locks;
       earlier.locks_missing = dump.locks_missing;
       earlier.unasked = dump.unasked;
+      earlier.crash = dump.crash;
       recording.earlier_dumps.push_back(std::move(earlier));
     }
   }
@@ -87,12 +89,14 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   if (earlier == nullptr) {
     dump.locks.clear();
     dump.unasked.clear();
+    dump.crash.reset();
     dump.locks_missing = "a series has the locks of its last dump only";
     return;
   }
   dump.locks = earlier->locks;
   dump.locks_missing = earlier->locks_missing;
   dump.unasked = earlier->unasked;
+  dump.crash = earlier->crash;
   const std::size_t known = std::min(earlier->cpu.size(), dump.threads.size());
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "unmanaged/ascii_lower.h"
+#include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
 #include "walker/merge/guessing_step.h"
 #include "walker/merge/merge.h"
 #include "walker/merge/runtime_code.h"
 #include "walker/merge/stub_callees.h"
 #include "walker/model/skipped_words.h"
+#include "walker/model/unloaded_name.h"
 #include "walker/outside/target_step.h"
 #include "walker/target/target_modules.h"
 
@@ -101,8 +103,19 @@ class Walk {
                                  .scratch = frames_,
                                  .guess = &guess});
     note_callees(stack, sample.stack);
+    name_unloaded(stack);
     if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
     return stack;
+  }
+
+  // Names code of images that were unloaded: "<unloaded gone.dll>+0x1234". The name has the place in the image, because
+  // the image is not among the snapshot's.
+  void name_unloaded(Stack& stack) const {
+    for (StackFrame& frame : stack.frames) {
+      if (frame.kind != FrameKind::native || frame.module != Frame::kNone) continue;
+      const auto image = target_.unloaded_at(CodeAddress{frame.address, frame.address_kind}.lookup());
+      if (image) frame.name = unloaded_name(file_name(image->path), frame.address - image->base);
+    }
   }
 
   // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in
@@ -169,6 +182,7 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
                     .process = target.process(),
                     .runtime = target.runtime(),
                     .engine = Engine::copy};
+  if (target.crash() != nullptr) snapshot.crash = *target.crash();
   Walk walk(target, knowledge, limits.between_asking_anew);
   snapshot.modules = walk.modules();
   std::size_t frames = 0;

@@ -33,7 +33,7 @@ enum : std::uint32_t {
   module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
-  earlier_dump = 24, some_threads = 25, unasked = 26,
+  earlier_dump = 24, some_threads = 25, unasked = 26, crash = 27,
 };
 }  // namespace chunk
 

@@ -1,0 +1,26 @@
+#include "walker/hang/crash_place.h"
+
+#include <algorithm>
+
+namespace mixwalk {
+
+CrashPlace crash_place(const FrameNames& names) {
+  CrashPlace place;
+  const Snapshot& snapshot = names.snapshot();
+  if (!snapshot.crash) return place;
+  const auto thread = std::ranges::find(snapshot.threads, snapshot.crash->thread, &Thread::os_id);
+  if (thread == snapshot.threads.end()) return place;
+  place.thread = &*thread;
+  const std::vector<StackFrame>& frames = thread->stack.frames;
+  const auto index = [&](auto frame) {
+    return frame == frames.end() ? kNoFrame : static_cast<std::uint32_t>(frame - frames.begin());
+  };
+  // Frames that are inlined there have the same address, and come first.
+  place.frame = index(std::ranges::find_if(frames, [&](const Frame& frame) {
+    return frame.kind != FrameKind::gap && frame.address == snapshot.crash->address;
+  }));
+  place.program = index(std::ranges::find_if(frames, [&](const Frame& frame) { return names.of_program(frame); }));
+  return place;
+}
+
+}  // namespace mixwalk
