@@ -94,8 +94,9 @@ class Writer {
     for (auto at = selection.frames.begin(); at != selection.frames.end();) {
       while (repeat != repeats.end() && at - selection.frames.begin() >= repeat->end()) ++repeat;
       if (repeat != repeats.end() && at - selection.frames.begin() >= repeat->first) {
-        text += fmt::format("  {}… the {} above {} {} more times{}\n", paint(kDim), count_words(repeat->period, "frame"),
-                            repeat->period == 1 ? "repeats" : "repeat", repeat->times, paint(kReset));
+        const std::string what =
+            repeat->period == 1 ? "frame above repeats" : fmt::format("{} frames above repeat", repeat->period);
+        text += fmt::format("  {}… the {} {} more times{}\n", paint(kDim), what, repeat->times, paint(kReset));
         at = selection.frames.begin() + repeat->end();
         continue;
       }

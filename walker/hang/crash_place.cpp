@@ -1,8 +1,21 @@
 #include "walker/hang/crash_place.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace mixwalk {
+namespace {
+
+// Functions of C++ runtimes that raise an exception. Programs have them in their own images.
+bool throws(std::string_view function) {
+  constexpr std::array<std::string_view, 7> kThrows = {
+      "_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow", "__cxa_throw", "__cxa_rethrow",
+      "std::rethrow_exception", "_CxxThrowException",        "__CxxThrowException"};
+  return std::ranges::any_of(kThrows, [&](std::string_view name) { return function.starts_with(name); });
+}
+
+}  // namespace
 
 CrashPlace crash_place(const FrameNames& names) {
   CrashPlace place;
@@ -19,7 +32,9 @@ CrashPlace crash_place(const FrameNames& names) {
   place.frame = index(std::ranges::find_if(frames, [&](const Frame& frame) {
     return frame.kind != FrameKind::gap && frame.address == snapshot.crash->address;
   }));
-  place.program = index(std::ranges::find_if(frames, [&](const Frame& frame) { return names.of_program(frame); }));
+  place.program = index(std::ranges::find_if(frames, [&](const Frame& frame) {
+    return names.of_program(frame) && !(frame.kind == FrameKind::native && throws(frame.name));
+  }));
   return place;
 }
 

@@ -62,7 +62,7 @@ class Walk {
         view_(table_.view()),
         unlisted_(target.memory()),
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
-              dispatchers_of(target), &unlisted_} {}
+              dispatchers_of(target), 0, &unlisted_} {}
 
   // `so_far`: the snapshot with the threads that were walked before.
   Thread walk(const TargetThread& of, Snapshot& so_far) {
@@ -74,6 +74,9 @@ class Walk {
     thread.stopping_ns = sample.stopping_ns;
     thread.copy_cut = sample.stack.cut();
     if (!thread.skipped.empty()) return thread;
+    const Crash* const crash = target_.crash();
+    const bool jumped_away = crash != nullptr && crash->thread == of.os_id && crash->access == CrashAccess::execute;
+    code_.not_executed = jumped_away ? crash->touched : 0;
     thread.stack = walk(sample);
     if (!thread.stack.whole() && has_new_code(thread.stack)) ask_anew(thread.stack, sample, so_far);
     if (!images_still_loaded(thread.stack)) {

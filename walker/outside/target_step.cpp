@@ -24,6 +24,12 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
     }
   }
   // Situation: a call through a null pointer, or into data. The callee has executed no instruction.
+  if (leaf == LeafRule::allowed && code_.not_executed != 0 && frame.registers.rip == code_.not_executed) {
+    StepResult stepped = leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
+    frame.guessed = frame.guessed && stepped.fault != StepFault::none;
+    stepped.proven = stepped.fault == StepFault::none;
+    return stepped;
+  }
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
     return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
   }

@@ -15,6 +15,9 @@ struct OutsideCode {
   // walk ends there.
   bool foreign = false;
   Dispatchers dispatchers{};
+  // An address at which the thread could not execute anything, so that the word at Rsp is a return address; 0 if there is
+  // none.
+  std::uint64_t not_executed = 0;
   // Finds images that the target's list lacks. Null: code in them is like any other code outside the images.
   HiddenImages* unlisted = nullptr;
 };

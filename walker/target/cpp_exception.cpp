@@ -31,10 +31,14 @@ std::string msvc_type(const std::string& name) {
   std::string_view type = name;
   if (!type.starts_with('.')) return {};
   type.remove_prefix(type.starts_with(".?A") ? 3 : 1);
-  const std::string function = demangle_msvc("?f@@YAX" + std::string(type) + "@Z");
+  const std::string function = demangle("?f@@YAX" + std::string(type) + "@Z");
   constexpr std::string_view kBegin = "f(";
   if (!function.starts_with(kBegin) || !function.ends_with(')')) return name;
-  return function.substr(kBegin.size(), function.size() - kBegin.size() - 1);
+  std::string_view shown = std::string_view(function).substr(kBegin.size(), function.size() - kBegin.size() - 1);
+  for (const std::string_view kind : {"class ", "struct ", "union ", "enum "}) {
+    if (shown.starts_with(kind)) shown.remove_prefix(kind.size());
+  }
+  return std::string(shown);
 }
 
 // The tables that _CxxThrowException gives (ehdata.h of the Windows SDK's C runtime, which calls them ThrowInfo,

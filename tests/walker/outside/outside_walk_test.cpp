@@ -449,6 +449,17 @@ TEST_F(OutsideWalkTest, ACrashedThreadIsWalkedFromItsException) {
   EXPECT_TRUE(snapshot.threads[0].stack.whole());
 }
 
+// Without memory at the address, nothing but the exception says that no instruction was executed there.
+TEST_F(OutsideWalkTest, TheCallerOfCodeThatIsNotThereIsCertain) {
+  const auto trust_after = [&](std::uint64_t access) {
+    DumpBuilder dump = standing_at(0x30'1234, {kInApp, kJitted + 0x1000, 0}, true);
+    dump.exception(1, 0xC0000005, 0x30'1234, DumpBuilder::at(0x30'1234, stack_of(3)), {access, 0x30'1234});
+    return frames(walk(dump).threads[0].stack);
+  };
+  EXPECT_EQ(trust_after(8), (std::vector<std::string>{"native 301234", "native 140001020", "gap"}));
+  EXPECT_EQ(trust_after(1), (std::vector<std::string>{"native 301234", "gap"}));
+}
+
 TEST_F(OutsideWalkTest, ACallIntoAnUnloadedImageHasTheImagesName) {
   DumpBuilder dump = standing_at(0x30'1234, {kInApp, kInNtdll, 0});
   dump.unloaded(0x30'0000, 0x1'0000, 5, "C:\\app\\gone.dll");

@@ -168,6 +168,17 @@ TEST_F(DumpTargetTest, AThreadThatOnlyTheExceptionNames) {
   EXPECT_EQ(sample.context.rip, 5u);
 }
 
+TEST_F(DumpTargetTest, AThrownObjectOfCppHasItsTypeAndItsText) {
+  for (const char* const name : {"thrown", "thrown_msvc"}) {
+    file_ = dump_samples().at(name);
+    read_ = Minidump::parse(file_);
+    target_.emplace(read_, disk_);
+    ASSERT_THAT(target_->crash()->objects, SizeIs(1)) << name;
+    EXPECT_NE(target_->crash()->objects[0].message, "") << name;
+  }
+  EXPECT_EQ(target_->crash()->objects[0].type, "std::exception");
+}
+
 TEST_F(DumpTargetTest, UnloadedImagesAreKnownByTheirAddresses) {
   DumpBuilder dump = raised(0);
   dump.unloaded(0x3'0000, 0x100, 5, "gone.dll").unloaded(0x3'0000, 0x1000, 6, "older.dll");
