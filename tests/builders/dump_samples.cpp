@@ -110,7 +110,9 @@ std::map<std::string, std::vector<std::byte>> dump_samples() {
   // Thrown by libstdc++: the object's header is at kThrown, its type's name is "3Bad".
   constexpr std::uint64_t kThrown = 0x60'0050;
   DumpBuilder thrown;
-  thrown.memory(0x60'0000, ByteWriter().u64(0x61'0000).zeros(72).u64(0x474E5543'432B2B00).zeros(56).u64(1).u64(0x61'0100).bytes())
+  ByteWriter object;
+  object.u64(0x61'0000).zeros(72).u64(0x474E5543'432B2B00).zeros(56).u64(1).u64(0x61'0100);
+  thrown.memory(0x60'0000, object.bytes())
       .memory(0x61'0000, ByteWriter().u64(1).u64(0x61'0020).u64(0x61'0040).zeros(8).text("3Bad").bytes())
       .memory(0x61'0040, ByteWriter().u64(1).u64(0x61'0060).u64(0).zeros(8).text("St13runtime_error").bytes())
       .memory(0x61'0100, ByteWriter().text("no stock").bytes())

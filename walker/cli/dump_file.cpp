@@ -78,8 +78,8 @@ class DumpFileRun {
   Snapshot stacks() {
     std::string obstacle;
     for (const std::string& path : target_.overlapping()) {
-      print_failure({ExitCode::ok, quoted_path(command_.file) + ": an image is left out, because it overlaps another: " +
-                                printable(path, kMaxPath)});
+      print_failure({ExitCode::ok, quoted_path(command_.file) +
+                                ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
     }
     const auto clr = host_.open_clr(target_, command_, obstacle);
     Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {

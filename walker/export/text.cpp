@@ -89,7 +89,8 @@ class Writer {
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
     const auto folded = options_.filter.all ? std::vector<FoldedFrames>() : runtime_frames_.of(thread.stack);
     auto fold = folded.begin();
-    const auto repeats = options_.filter.all ? std::vector<RepeatedFrames>() : repeated_frames(thread.stack, selection.frames);
+    const auto repeats = options_.filter.all ? std::vector<RepeatedFrames>()
+                                             : repeated_frames(thread.stack, selection.frames);
     auto repeat = repeats.begin();
     for (auto at = selection.frames.begin(); at != selection.frames.end();) {
       while (repeat != repeats.end() && at - selection.frames.begin() >= repeat->end()) ++repeat;
@@ -180,7 +181,8 @@ class Writer {
   std::string thread_line(const Thread& thread) const {
     std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
     if (!thread.name.empty()) text += " " + quoted(thread.name);
-    text += fmt::format("{}  {}{}  ", paint(kReset), is_crashed(thread) ? "crashed, " : "", thread.clr_id != 0 ? "managed" : "native only");
+    text += fmt::format("{}  {}{}  ", paint(kReset), is_crashed(thread) ? "crashed, " : "",
+                        thread.clr_id != 0 ? "managed" : "native only");
     if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
     const FrameCounts counts = count_frames(thread.stack);
     const std::size_t runs = thread.stack.runs().size();
@@ -322,7 +324,8 @@ bool TextExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
   const Writer writer(snapshot, options_);
   if (!sink.write(writer.crash() + writer.header())) return false;
   // The thread that crashed comes first.
-  const auto crashed = std::ranges::find_if(snapshot.threads, [&](const Thread& thread) { return writer.is_crashed(thread); });
+  const auto crashed =
+      std::ranges::find_if(snapshot.threads, [&](const Thread& thread) { return writer.is_crashed(thread); });
   if (crashed != snapshot.threads.end() && !sink.write(writer.thread(*crashed))) return false;
   for (auto thread = snapshot.threads.begin(); thread != snapshot.threads.end(); ++thread) {
     if (thread != crashed && !sink.write(writer.thread(*thread))) return false;

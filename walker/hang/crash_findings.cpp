@@ -1,6 +1,6 @@
 // The finding about the crash because of which a dump was written.
 
-#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "walker/hang/crash_place.h"
@@ -18,8 +18,9 @@ void find_crash(ProcessFindings& process) {
     const std::uint32_t raised = place.frame != kNoFrame ? place.frame : 0;
     const bool has_stack = raised < place.thread->stack.frames.size();
     const auto index = process.by_place[static_cast<std::size_t>(place.thread - process.snapshot.threads.data())];
-    FindingThread& part = out.threads.emplace_back(process.part(
-        index, has_stack ? "crashed in " + short_label(process.snapshot, place.thread->stack.frames[raised]) : "crashed"));
+    std::string words = "crashed";
+    if (has_stack) words += " in " + short_label(process.snapshot, place.thread->stack.frames[raised]);
+    FindingThread& part = out.threads.emplace_back(process.part(index, std::move(words)));
     part.frame = place.program != kNoFrame ? place.program : has_stack ? raised : kNoFrame;
   }
   process.add(std::move(out));

@@ -62,7 +62,7 @@ class Walk {
         view_(table_.view()),
         unlisted_(target.memory()),
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
-              dispatchers_of(target), 0, &unlisted_} {}
+              dispatchers_of(target), 0, &target, &unlisted_} {}
 
   // `so_far`: the snapshot with the threads that were walked before.
   Thread walk(const TargetThread& of, Snapshot& so_far) {

@@ -59,10 +59,14 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
   const bool returns = caller.kind == AddressKind::return_address && caller.registers.rip != 0;
   const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
-  const StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
+  StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
+  // Situation: the thread will return into an image that was unloaded, so no call can be seen there.
+  const bool into_unloaded = fault == StepFault::no_call && returns && to == nullptr && code_.target != nullptr &&
+                             code_.target->unloaded_at(caller.code().lookup());
+  if (into_unloaded) fault = StepFault::none;
   if (fault != StepFault::none) return {.fault = fault, .caller_rsp = caller.registers.rsp()};
   // Situation: a guess led to the middle of a frame, and the word that is popped there is not the return address.
-  if (guessed && returns && module != nullptr && !calls_function_of(caller, frame, *module)) {
+  if (guessed && returns && module != nullptr && !into_unloaded && !calls_function_of(caller, frame, *module)) {
     return {StepFault::no_call};
   }
   frame = caller;

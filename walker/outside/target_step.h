@@ -5,6 +5,7 @@
 #include "unmanaged/step/table_unwind_step.h"
 #include "walker/clr/jitted_step.h"
 #include "walker/target/hidden_images.h"
+#include "walker/target/target.h"
 
 namespace mixwalk {
 
@@ -15,9 +16,10 @@ struct OutsideCode {
   // walk ends there.
   bool foreign = false;
   Dispatchers dispatchers{};
-  // An address at which the thread could not execute anything, so that the word at Rsp is a return address; 0 if there is
-  // none.
+  // An address at which the thread could execute nothing, so that the word at Rsp is a return address; 0: there is none.
   std::uint64_t not_executed = 0;
+  // Knows the images that were unloaded. Null: none is known.
+  const Target* target = nullptr;
   // Finds images that the target's list lacks. Null: code in them is like any other code outside the images.
   HiddenImages* unlisted = nullptr;
 };

@@ -40,10 +40,11 @@ void DumpTarget::list_modules() {
   std::vector<TargetImages::Image> disjoint;
   for (TargetImages::Image& image : images_) {
     if (image.module.size == 0) continue;
-    const bool overlaps = !disjoint.empty() && image.module.base - disjoint.back().module.base < disjoint.back().module.size;
+    const Module* const before = disjoint.empty() ? nullptr : &disjoint.back().module;
+    const bool overlaps = before != nullptr && image.module.base - before->base < before->size;
     if (!overlaps) {
       disjoint.push_back(std::move(image));
-    } else if (is_in_memory(image.module) && !is_in_memory(disjoint.back().module)) {
+    } else if (is_in_memory(image.module) && !is_in_memory(*before)) {
       overlapping_.push_back(std::exchange(disjoint.back(), std::move(image)).module.path);
     } else {
       overlapping_.push_back(image.module.path);

@@ -15,7 +15,8 @@ TEST(CrashWords, WhatWasTouchedAndHow) {
   crash.touched = 0x1'0000'0000;
   EXPECT_EQ(crash_words(crash), "access violation (0xc0000005): it executed 0x100000000");
   crash.touched = ~0ull;
-  EXPECT_EQ(crash_words(crash), "access violation (0xc0000005): it touched an address that the processor did not report");
+  EXPECT_EQ(crash_words(crash),
+            "access violation (0xc0000005): it touched an address that the processor did not report");
   crash.access = CrashAccess::none;
   EXPECT_EQ(crash_words(crash), "access violation (0xc0000005)");
 }
@@ -37,7 +38,7 @@ TEST(CrashWords, AManagedExceptionByItsHresultOnlyIfItsTypeIsNotKnown) {
   Crash crash{.code = 0xE0434352, .detail = 0x80131509, .objects = {}};
   EXPECT_EQ(crash_words(crash),
             "unhandled .NET exception (0xe0434352): HRESULT 0x80131509, as of InvalidOperationException");
-  crash.objects = {{.type = "Orders.Failed", .message = "no\nstock", .trace = {}}, {.type = "", .message = "", .trace = {}}};
+  crash.objects = {{.type = "Orders.Failed", .message = "no\nstock", .trace = {}}, {}};
   EXPECT_EQ(crash_words(crash), "unhandled .NET exception (0xe0434352)");
   EXPECT_EQ(object_words(crash, 0), "Orders.Failed: no\nstock");
   EXPECT_EQ(object_words(crash, 1), "inner exception: an exception of an unknown type");

@@ -97,7 +97,8 @@ TEST_F(ManagedExceptionTest, ACircleOfInnerExceptionsEnds) {
 }
 
 TEST_F(ManagedExceptionTest, MemoryThatIsNoExceptionSaysNothing) {
-  exception(0x1000, "Orders.OutOfStock", 0x4000, 0xDEAD, 0x2000);  // a message that is no text, a trace that is no array
+  // The message is no text, and the trace is no array.
+  exception(0x1000, "Orders.OutOfStock", 0x4000, 0xDEAD, 0x2000);
   ASSERT_THAT(objects(), SizeIs(1));
   EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .trace = {}}));
   heap_.put(0x2000, ByteWriter().u64(0x98).u32(0xFFFF'FFFF));

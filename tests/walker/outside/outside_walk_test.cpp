@@ -449,6 +449,15 @@ TEST_F(OutsideWalkTest, ACrashedThreadIsWalkedFromItsException) {
   EXPECT_TRUE(snapshot.threads[0].stack.whole());
 }
 
+TEST_F(OutsideWalkTest, AReturnIntoAnUnloadedImageIsShown) {
+  DumpBuilder dump = standing_at(kInApp, {0x30'1234, kInApp, kInNtdll, 0});
+  EXPECT_THAT(frames(walk(dump).threads[0].stack), ElementsAre("native 140001020", "gap"));
+  dump.unloaded(0x30'0000, 0x1'0000, 5, "C:\\app\\gone.dll");
+  const Stack stack = walk(dump).threads[0].stack;
+  EXPECT_EQ(stack.frames.at(1).name, "<unloaded gone.dll>+0x1234");
+  EXPECT_FALSE(stack.whole());
+}
+
 // Without memory at the address, nothing but the exception says that no instruction was executed there.
 TEST_F(OutsideWalkTest, TheCallerOfCodeThatIsNotThereIsCertain) {
   const auto trust_after = [&](std::uint64_t access) {

@@ -47,7 +47,8 @@ Pieces msvc(const std::vector<const char*>& types, std::int32_t place_of_last = 
     const auto at = static_cast<std::uint32_t>(0x2000 + 0x100 * i);
     array.u32(at);
     const bool last = i + 1 == types.size();
-    memory.put(kBase + at, ByteWriter().u32(0).u32(at + 0x40).u32(static_cast<std::uint32_t>(last ? place_of_last : 0)).u32(0xFFFF'FFFF).zeros(12));
+    const auto place = static_cast<std::uint32_t>(last ? place_of_last : 0);
+    memory.put(kBase + at, ByteWriter().u32(0).u32(at + 0x40).u32(place).u32(0xFFFF'FFFF).zeros(12));
     memory.put(kBase + at + 0x40, ByteWriter().u64(0).u64(0).text(types[i]).u8(0));
   }
   memory.put(kBase + 0x1100, array);
