@@ -98,8 +98,9 @@ DumpBuilder& DumpBuilder::region(std::uint64_t address, std::uint64_t bytes, std
   return *this;
 }
 DumpBuilder& DumpBuilder::exception(std::uint32_t thread, std::uint32_t code, std::uint64_t address,
-                                    const RegisterValues& registers) {
-  exception_ = Raised{thread, code, address, registers};
+                                    const RegisterValues& registers,
+                                    const std::vector<std::uint64_t>& parameters) {
+  exception_ = Raised{thread, code, address, registers, parameters};
   return *this;
 }
 DumpBuilder& DumpBuilder::misc(std::uint32_t process_id, std::uint32_t start) {
@@ -188,7 +189,10 @@ std::vector<std::byte> DumpBuilder::build() const {
   }
   if (exception_) {
     ByteWriter raised;
-    raised.u32(exception_->thread).u32(0).u32(exception_->code).u32(0).u64(0).u64(exception_->address).zeros(8 + 120);
+    raised.u32(exception_->thread).u32(0).u32(exception_->code).u32(0).u64(0).u64(exception_->address);
+    raised.u32(exception_->parameters.size()).u32(0);
+    for (const std::uint64_t parameter : exception_->parameters) raised.u64(parameter);
+    raised.zeros(8 * (15 - exception_->parameters.size()));
     raised.u32(1232).u32(file.context(exception_->registers, 0x10000B));
     file.stream(6, raised);
   }

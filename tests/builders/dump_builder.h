@@ -47,7 +47,7 @@ class DumpBuilder {
   DumpBuilder& region(std::uint64_t address, std::uint64_t bytes, std::uint32_t state, std::uint32_t protection,
                       std::uint32_t type = 0x20000);
   DumpBuilder& exception(std::uint32_t thread, std::uint32_t code, std::uint64_t address,
-                         const RegisterValues& registers);
+                         const RegisterValues& registers, const std::vector<std::uint64_t>& parameters = {});
   DumpBuilder& misc(std::uint32_t process_id, std::uint32_t start);
   // Adds another stream, behind all others.
   DumpBuilder& stream(std::uint32_t kind, std::vector<std::byte> bytes);
@@ -82,6 +82,7 @@ class DumpBuilder {
     std::uint32_t thread, code;
     std::uint64_t address;
     RegisterValues registers;
+    std::vector<std::uint64_t> parameters;
   };
 
   std::uint16_t machine_ = kX64;

@@ -129,6 +129,24 @@ std::map<std::string, std::vector<std::byte>> dump_samples() {
                .registers = DumpBuilder::at(0x7000'0040, 0x30'0000, 0x30'0008)});
   DumpBuilder padded = two;
   padded.padded_lists();
+  DumpBuilder unlisted = two;
+  unlisted.exception(0x77, 0xC0000005, kInApp, DumpBuilder::at(kInApp, stack_of(4)), {1, 0});
+  // Thrown by libstdc++: the object's header is at kThrown, its type's name is "3Bad".
+  constexpr std::uint64_t kThrown = 0x60'0050;
+  DumpBuilder thrown;
+  ByteWriter object;
+  object.u64(0x61'0000).zeros(72).u64(0x474E5543'432B2B00).zeros(56).u64(1).u64(0x61'0100);
+  thrown.memory(0x60'0000, object.bytes())
+      .memory(0x61'0000, ByteWriter().u64(1).u64(0x61'0020).u64(0x61'0040).zeros(8).text("3Bad").bytes())
+      .memory(0x61'0040, ByteWriter().u64(1).u64(0x61'0060).u64(0).zeros(8).text("St13runtime_error").bytes())
+      .memory(0x61'0100, ByteWriter().text("no stock").bytes())
+      .exception(0x77, 0x20474343, kInApp, DumpBuilder::at(kInApp, stack_of(4)), {kThrown});
+  DumpBuilder thrown_msvc;
+  thrown_msvc.memory(0x61'0000, ByteWriter().u32(0).u32(0).u32(0).u32(0x20).zeros(16).u32(1).u32(0x30).zeros(8).u32(0)
+                                    .u32(0x60).zeros(40).u64(0).u64(0).text(".?AVexception@std@@").bytes())
+      .memory(0x60'0000, ByteWriter().u64(1).u64(0x61'0070).bytes())
+      .exception(0x77, 0xE06D7363, kInApp, DumpBuilder::at(kInApp, stack_of(4)),
+                 {0x19930520, 0x60'0000, 0x61'0000, 0x61'0000});
   DumpBuilder small;
   small.thread({.id = 1, .stack = 0x1000, .stack_bytes = 16, .registers = DumpBuilder::at(0x10, 0x1000)})
       .memory32(0x1000, stack_with({0x20, 0x30}));
@@ -138,7 +156,10 @@ std::map<std::string, std::vector<std::byte>> dump_samples() {
           {"padded", padded.build()},
           {"registered",
            registered_code(FunctionTableList::kGrowable, kRegisteredInfo - kRegisteredCode, false).build()},
-          {"small", small.build()}};
+          {"small", small.build()},
+          {"unlisted", unlisted.build()},
+          {"thrown", thrown.build()},
+          {"thrown_msvc", thrown_msvc.build()}};
 }
 
 }  // namespace mixwalk::test

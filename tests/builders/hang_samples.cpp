@@ -104,6 +104,24 @@ std::vector<Snapshot> healthy_program() {
   return dumps;
 }
 
+Snapshot crashed_program() {
+  HangBuilder builder = dump(0);
+  const std::vector<std::string> waits = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                          "M Orders.Queue.Run()"};
+  builder.thread(0x200, managed_thread(waits), "queue");
+  builder.thread(0x204, managed_thread({"ntdll!memset", "orders_native!parse", "P orders_native!parse",
+                                        "M Orders.Parser.Parse(System.String)"}), "parser");
+  Snapshot& snapshot = builder.snapshot();
+  snapshot.capture = CaptureMethod::file;
+  snapshot.crash = Crash{.thread = 0x204,
+                         .code = 0xC0000005,
+                         .address = snapshot.threads.back().stack.frames.front().address,
+                         .access = CrashAccess::write,
+                         .objects = {{.type = "Orders.Failed", .message = "no stock", .trace = {"Orders.Parser.Parse()"}},
+                                     {.type = "System.IO.IOException", .message = "", .trace = {}}}};
+  return snapshot;
+}
+
 std::vector<Snapshot> hostile_program() {
   HangBuilder builder = dump(0);
   const std::string evil = "<script>alert(1)</script>\"; DROP\n\x1b[31m \u202Ereversed \xff";
@@ -113,6 +131,8 @@ std::vector<Snapshot> hostile_program() {
   builder.monitor(0x1f40, 0x200, {0x204}).monitor(0x1f80, 0x204, {0x200});
   for (Lock& lock : builder.snapshot().locks) lock.type = evil;
   builder.snapshot().locks_missing = evil;
+  builder.snapshot().crash = Crash{.thread = 0x999, .code = 0xE0434352, .address = 7, .objects = {}};
+  builder.snapshot().crash->objects = {{.type = evil, .message = evil, .trace = {evil}}};
   return {builder.snapshot()};
 }
 

@@ -15,6 +15,8 @@ std::vector<Snapshot> deadlocked_program();
 std::vector<Snapshot> troubled_program();
 // Threads wait for work, move, and contend for a lock. Two dumps.
 std::vector<Snapshot> healthy_program();
+// A dump file of a program that wrote to a null pointer in native code below a P/Invoke, with an exception object.
+Snapshot crashed_program();
 // One deadlock, with names that try to break every format.
 std::vector<Snapshot> hostile_program();
 

@@ -123,6 +123,15 @@ Snapshot checked_snapshot() {
   whole[4].call = CallCheck::possible;
   whole[6].call = CallCheck::verified;
   snapshot.threads[3].stack.frames[1].call = CallCheck::elsewhere;
+  snapshot.crash = Crash{.thread = snapshot.threads[0].os_id,
+                         .code = 0xC0000005,
+                         .address = whole[0].address,
+                         .access = CrashAccess::write,
+                         .touched = 0x18,
+                         .detail = 0x80004003,
+                         .objects = {{.type = "System.NullReferenceException",
+                                      .message = "Object reference not set to an instance of an object.",
+                                      .trace = {"Orders.Client.Fetch(System.String)"}}}};
   return snapshot;
 }
 

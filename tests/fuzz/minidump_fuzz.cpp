@@ -62,7 +62,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const mixwalk::Minidump dump = mixwalk::Minidump::parse(file);
   require(!mixwalk::to_string(dump.error()).empty());
   if (dump.error() != mixwalk::MinidumpError::none) return 0;
-  require(!dump.threads().empty());
+  const auto& exception = dump.exception();
+  require(!dump.threads().empty() || (exception && exception->registers));
+  if (exception) {
+    require(exception->parameter_count <= mixwalk::MinidumpException::kMaxParameters);
+    for (std::size_t i = exception->parameter_count; i < exception->parameters.size(); ++i) {
+      require(exception->parameters[i] == 0);
+    }
+  }
+  require(dump.unloaded().size() <= size / 24);
   add_to(file, dump.threads().size());
   require_disjoint(dump.memory());
   require_disjoint(dump.regions());

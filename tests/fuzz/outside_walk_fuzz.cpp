@@ -29,7 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   NoManagedCode managed;
   const OutsideLimits limits{.time = std::chrono::seconds(2), .frames = 100'000};
   Snapshot snapshot = walk_outside(target, {managed, nullptr, {}}, limits);
-  require(snapshot.threads.size() == dump.threads().size());
+  const bool unlisted = target.threads().size() != dump.threads().size();
+  require(!unlisted || (dump.exception() && target.threads().size() == dump.threads().size() + 1));
+  require(snapshot.threads.size() == target.threads().size());
+  require(!snapshot.crash || snapshot.crash->objects.size() <= kMaxCrashObjects);
   for (const Thread& thread : snapshot.threads) {
     std::uint64_t rsp = 0;
     for (const StackFrame& frame : thread.stack.frames) {

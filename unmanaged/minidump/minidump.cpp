@@ -1,8 +1,10 @@
 #include "unmanaged/minidump/minidump.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/data_directory.h"
 #include "unmanaged/image/utf16.h"
 #include "unmanaged/minidump/file_kind.h"
@@ -16,6 +18,7 @@ using namespace minidump;
 // Limits: some ten times what processes have. A table is also never longer than its stream.
 constexpr std::size_t kMaxThreads = 100'000;
 constexpr std::size_t kMaxModules = 100'000;
+constexpr std::size_t kMaxUnloaded = 1'000;  // the system remembers 64
 constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windows have at most 32,767 units
 // The limit for all texts together, because a small file could name each of its modules by the same long text.
 constexpr std::uint64_t kMaxAllTextBytes = std::uint64_t{64} << 20;
@@ -24,7 +27,7 @@ constexpr std::size_t kMaxCodeView = 4096 + 24;
 // Sizes and offsets of the structures; all are packed to four bytes.
 constexpr std::uint64_t kSystemBytes = 56 - 24;  // without the processor's features
 constexpr std::uint64_t kThreadBytes = 48, kModuleBytes = 108, kDescriptorBytes = 16;
-constexpr std::uint64_t kThreadInfoBytes = 64, kRegionBytes = 48;
+constexpr std::uint64_t kThreadInfoBytes = 64, kRegionBytes = 48, kUnloadedBytes = 24;
 constexpr std::uint32_t kFixedFileInfo = 0xFEEF04BD;
 
 // CONTEXT of x64 (winnt.h).
@@ -62,6 +65,11 @@ Table sized_table_of(std::span<const std::byte> stream, std::uint64_t least_byte
   return {first, std::min(count, room), count > room};
 }
 
+std::string stem_of(std::string_view path) {
+  const std::string_view name = file_name(path);
+  return std::string(name.substr(0, name.rfind('.')));
+}
+
 }  // namespace
 
 Minidump Minidump::parse(std::span<const std::byte> file) {
@@ -74,13 +82,19 @@ Minidump Minidump::parse(std::span<const std::byte> file) {
 
 MinidumpError Minidump::parse_all() {
   if (const MinidumpError kind = file_kind(file_); kind != MinidumpError::none) return kind;
-  for (const auto parse : {&Minidump::parse_directory, &Minidump::parse_system, &Minidump::parse_threads,
-                           &Minidump::parse_modules}) {
+  for (const auto parse : {&Minidump::parse_directory, &Minidump::parse_system}) {
     if (const MinidumpError error = (this->*parse)(); error != MinidumpError::none) return error;
   }
+  parse_exception();
+  for (const auto parse : {&Minidump::parse_threads, &Minidump::parse_modules}) {
+    const MinidumpError error = (this->*parse)();
+    const bool has_thread = exception_ && exception_->registers;
+    if (error != MinidumpError::none && (error != MinidumpError::no_threads || !has_thread)) return error;
+  }
+  if (is_wow64()) return MinidumpError::wow64;
   parse_thread_names();
   parse_thread_info();
-  parse_exception();
+  parse_unloaded();
   parse_misc();
   parse_memory64_list();
   parse_memory_list();
@@ -177,6 +191,7 @@ MinidumpError Minidump::parse_modules() {
     }
     const Location record{reader.at<std::uint32_t>(at + 76), reader.at<std::uint32_t>(at + 80)};
     if (record.bytes <= kMaxCodeView) module.pdb = parse_code_view(bytes_of(record));
+    if (module.path.empty() && module.pdb) module.path = stem_of(module.pdb->path);
     modules_.push_back(std::move(module));
   }
   return MinidumpError::none;
@@ -215,13 +230,45 @@ void Minidump::parse_thread_info() {
   }
 }
 
+void Minidump::parse_unloaded() {
+  const Stream* const found = stream(kUnloadedModuleList);
+  if (found == nullptr) return;
+  const auto bytes = bytes_of(found->location);
+  std::uint64_t record_bytes = 0;
+  const Table table = sized_table_of(bytes, kUnloadedBytes, false, record_bytes);
+  FileReader reader(bytes);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(table.count, kMaxUnloaded); ++i) {
+    const std::uint64_t at = table.first + i * record_bytes;
+    unloaded_.push_back({.base = reader.at<std::uint64_t>(at),
+                         .size = reader.at<std::uint32_t>(at + 8),
+                         .path = text_at(reader.at<std::uint32_t>(at + 20))});
+  }
+}
+
+// Whether the process is a 32-bit one. If a 64-bit program writes a dump of it, the dump is of the x64 code that runs
+// 32-bit code (Microsoft Learn, "WOW64 Implementation Details"). No other process has both of these images.
+bool Minidump::is_wow64() const {
+  const auto has = [this](std::string_view name) {
+    return std::ranges::any_of(modules_, [name](const MinidumpModule& module) {
+      return ascii_lower(file_name(module.path)) == name;
+    });
+  };
+  return has("wow64.dll") && has("wow64cpu.dll");
+}
+
 void Minidump::parse_exception() {
   const Stream* const found = stream(kException);
   if (found == nullptr) return;
   FileReader reader(bytes_of(found->location));
   MinidumpException exception{.thread = reader.at<std::uint32_t>(0),
                               .code = reader.at<std::uint32_t>(8),
-                              .address = reader.at<std::uint64_t>(24)};
+                              .address = reader.at<std::uint64_t>(24),
+                              .registers = {}};
+  exception.parameter_count =
+      std::min<std::uint32_t>(reader.at<std::uint32_t>(32), MinidumpException::kMaxParameters);
+  for (std::uint32_t i = 0; i < exception.parameter_count; ++i) {
+    exception.parameters[i] = reader.at<std::uint64_t>(40 + 8 * std::uint64_t{i});
+  }
   const Location context{reader.at<std::uint32_t>(160), reader.at<std::uint32_t>(164)};
   if (reader.failed()) return;
   exception.registers = context_at(context);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,17 +38,28 @@ struct MinidumpModule {
   std::uint64_t base = 0;
   std::uint32_t size = 0;       // SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
-  std::string path;             // UTF-8
+  std::string path;             // UTF-8; if the dump has no name, that of the PDB without its extension
   std::uint64_t file_version = 0;  // VS_FIXEDFILEINFO: four numbers of 16 bits, the highest first; 0 if there is none
   // Identifies the PDB that belongs to the image. The dump does not say whether it is a portable PDB.
   std::optional<CodeViewId> pdb;
 };
 
+// MINIDUMP_UNLOADED_MODULE.
+struct MinidumpUnloaded {
+  std::uint64_t base = 0;
+  std::uint32_t size = 0;  // SizeOfImage
+  std::string path;        // UTF-8; usually only a file name
+};
+
 // MINIDUMP_EXCEPTION_STREAM.
 struct MinidumpException {
+  static constexpr std::size_t kMaxParameters = 15;  // EXCEPTION_MAXIMUM_PARAMETERS
+
   std::uint32_t thread = 0;
   std::uint32_t code = 0;
   std::uint64_t address = 0;
+  std::array<std::uint64_t, kMaxParameters> parameters{};  // ExceptionInformation; 0 beyond `parameter_count`
+  std::uint32_t parameter_count = 0;
   std::optional<Registers> registers;  // at the place where the exception was raised
 };
 
@@ -85,8 +97,11 @@ class Minidump {
   // MINIDUMP_MISC_INFO; 0 if unknown.
   std::uint32_t process_id() const noexcept { return process_id_; }
 
+  // Is empty only if the dump has no list of threads, and an exception whose registers are known.
   std::span<const MinidumpThread> threads() const noexcept { return threads_; }
   std::span<const MinidumpModule> modules() const noexcept { return modules_; }
+  // In the order of the list.
+  std::span<const MinidumpUnloaded> unloaded() const noexcept { return unloaded_; }
   const std::optional<MinidumpException>& exception() const noexcept { return exception_; }
 
   // Sorted by address and disjoint; ranges that adjoin both in the target and in the file are joined. If two ranges of
@@ -114,7 +129,9 @@ class Minidump {
   MinidumpError parse_modules();
   void parse_thread_names();
   void parse_thread_info();
+  void parse_unloaded();
   void parse_exception();
+  bool is_wow64() const;
   void parse_misc();
   void parse_memory_list();
   void parse_memory64_list();
@@ -139,6 +156,7 @@ class Minidump {
   std::vector<MinidumpThread> threads_;
   std::vector<std::pair<std::uint32_t, std::size_t>> threads_by_id_;
   std::vector<MinidumpModule> modules_;
+  std::vector<MinidumpUnloaded> unloaded_;
   std::optional<MinidumpException> exception_;
   std::vector<MinidumpRange> memory_;
   std::uint64_t missing_bytes_ = 0;

@@ -5,7 +5,7 @@
 namespace mixwalk {
 
 std::string_view to_string(MinidumpError error) noexcept {
-  static constexpr EnumTexts<MinidumpError::too_many> kTexts{
+  static constexpr EnumTexts<MinidumpError::wow64> kTexts{
       "no error",
       "the file is empty",
       "not a minidump",
@@ -20,7 +20,9 @@ std::string_view to_string(MinidumpError error) noexcept {
       "a dump of an ARM64 process; only x64 is read",
       "a dump of another processor; only x64 is read",
       "the dump lists no threads",
-      "more streams, threads or modules than a process can have"};
+      "more streams, threads or modules than a process can have",
+      "a 64-bit dump of a 32-bit process; only x64 processes are read. For a debugger, let a 32-bit program write the "
+      "dump (SysWOW64\\taskmgr.exe, or procdump without -64)"};
   return kTexts.of(error, "unknown error");
 }
 

@@ -23,6 +23,7 @@ enum class MinidumpError : std::uint8_t {
   other_machine = 12,
   no_threads = 13,
   too_many = 14,       // more streams, threads or modules than a process can have
+  wow64 = 15,          // a 64-bit program wrote it of a 32-bit process
 };
 
 // Returns one line that says what the file is, without a full stop.

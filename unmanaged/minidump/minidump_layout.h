@@ -18,6 +18,7 @@ enum Kind : std::uint32_t {
   kException = 6,
   kSystemInfo = 7,
   kMemory64List = 9,
+  kUnloadedModuleList = 14,
   kMiscInfo = 15,
   kMemoryInfoList = 16,
   kThreadInfoList = 17,

@@ -26,6 +26,7 @@ enum class ExitCode : int {
   no_thread = 19,       // --thread names a thread that does not exist
   stuck = 20,           // compare: something is stuck
   deadlock = 21,        // compare, report: threads wait for each other
+  crash = 22,           // compare, report, dump of a dump file: the dump was written because of a crash
 };
 
 }  // namespace mixwalk

@@ -26,6 +26,7 @@
 namespace mixwalk {
 namespace {
 
+constexpr std::size_t kMaxPath = 1000;  // bytes of a path in a message
 constexpr std::string_view kCut = "it became shorter while it was read, or a part of it cannot be read";
 
 // Why there are no stacks in the file. Reports the facts about the dump that a person must know, besides its stacks.
@@ -35,7 +36,7 @@ std::optional<Failure> unusable(const std::string& path, const MappedFile& file,
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (const std::string why = kind_refusal("dump", file_kind(text)); !why.empty()) return unreadable_file(path, why);
   const MinidumpError error = dump.error();
-  if (error == MinidumpError::x86 || error == MinidumpError::arm) {
+  if (error == MinidumpError::x86 || error == MinidumpError::arm || error == MinidumpError::wow64) {
     return Failure{ExitCode::wrong_bitness, unreadable_file(path, to_string(error)).message};
   }
   if (error != MinidumpError::none) return unreadable_file(path, to_string(error));
@@ -75,11 +76,16 @@ class DumpFileRun {
     }
     const bool colour = wants_colour(command_, host_.show_colours());
     if (const auto failure = write_dump(snapshot, command_, colour, output, calls)) return print_failure(*failure);
-    return unmatched.empty() ? ExitCode::ok : print_failure(missing);
+    if (!unmatched.empty()) return print_failure(missing);
+    return snapshot.crash ? ExitCode::crash : ExitCode::ok;
   }
 
   // The stacks, without names of native frames.
   Snapshot stacks() {
+    for (const std::string& path : target_.overlapping()) {
+      print_failure({ExitCode::ok, quoted_path(command_.file) +
+                                ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
+    }
     const OpenedClr clr = host_.open_clr(target_, command_);
     if (!clr.way.empty()) log(clr.way);
     Snapshot snapshot =

@@ -27,7 +27,8 @@ struct DumpFileServices {
 // The stacks of a process in a minidump, with names. Facts about the file that a person must know are reported.
 Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host);
 
-// Prints the stacks of a process in a minidump. Failures are reported.
+// Prints the stacks of a process in a minidump. Failures are reported. Returns ExitCode::crash if the dump was written
+// because of a crash.
 ExitCode run(const DumpFileCommand& command, const DumpFileServices& host);
 
 // Whether text is coloured: as the command says, or else if the output is a console.

@@ -231,6 +231,7 @@ bool is_one_of(const std::string& output, const std::vector<std::string>& files)
 
 ExitCode code_of(const Findings& findings) {
   switch (severity(findings)) {
+    case Severity::crash: return ExitCode::crash;
     case Severity::deadlock: return ExitCode::deadlock;
     case Severity::stuck: return ExitCode::stuck;
     case Severity::note: break;

@@ -13,7 +13,7 @@ namespace mixwalk {
 using OpenDump = std::function<Outcome<Snapshot>(const std::string& file)>;
 
 // mixwalk compare and mixwalk report. Prints the findings; failures are reported. Returns ExitCode::stuck or deadlock
-// if threads are stuck or deadlocked.
+// if threads are stuck or deadlocked, and ExitCode::crash if a dump was written because of a crash.
 ExitCode run(const HangCommand& command, const DumpFileServices& host);
 // `open_dump` reads a minidump (read_dump_file). `colour`: whether text is coloured.
 ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump);

@@ -48,6 +48,7 @@ struct ClrThread {
   // In the runtime's cooperative mode: a pause of all managed code waits for this thread.
   bool cooperative = false;
   bool pauses = false;  // makes such a pause, as for a garbage collection
+  std::uint64_t thrown = 0;  // address of the pointer to the exception that it threw last; 0 if there is none
 
   bool operator==(const ClrThread&) const = default;
 };

@@ -75,6 +75,7 @@ void fields(MessageIO& io, ClrThread& thread) {
   io.fixed64(4, thread.domain);
   io.varint(5, thread.cooperative);
   io.varint(6, thread.pauses);
+  io.fixed64(7, thread.thrown, 0);
 }
 
 void fields(MessageIO& io, ClrSyncBlock& block) {

@@ -9,9 +9,12 @@
 #include "symbols/demangle/managed_name.h"
 #include "unmanaged/hex.h"
 #include "walker/base/file_time.h"
+#include "walker/hang/crash_place.h"
+#include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
 #include "walker/model/counters.h"
+#include "walker/model/crash_words.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/image_id.h"
 #include "walker/shown/words.h"
@@ -143,6 +146,28 @@ Json lock_json(const Lock& lock) {
   return json;
 }
 
+Json crash_json(const Snapshot& snapshot) {
+  if (!snapshot.crash) return nullptr;
+  const Crash& crash = *snapshot.crash;
+  Json json = {{"os_id", crash.thread}, {"code", hex(crash.code)}, {"words", crash_words(crash)}};
+  json["address"] = hex(crash.address);
+  const bool touched = crash.access != CrashAccess::none;
+  json["access"] = touched ? Json(enum_name(crash.access)) : Json(nullptr);
+  json["touched"] = touched ? Json(hex(crash.touched)) : Json(nullptr);
+  json["detail"] = crash.detail == 0 ? Json(nullptr) : Json(hex(crash.detail));
+  json["frame"] = nullptr;
+  json["program_frame"] = nullptr;
+  const FrameNames names(snapshot);
+  const CrashPlace place = crash_place(names);
+  if (place.frame != kNoFrame) json["frame"] = place.frame;
+  if (place.program != kNoFrame) json["program_frame"] = place.program;
+  json["objects"] = Json::array();
+  for (const CrashObject& object : crash.objects) {
+    json["objects"].push_back({{"type", object.type}, {"message", or_null(object.message)}, {"trace", object.trace}});
+  }
+  return json;
+}
+
 Json percentiles_json(const Percentiles& of) {
   return {{"p50", of.p50_ns}, {"p99", of.p99_ns}, {"max", of.max_ns}};
 }
@@ -184,6 +209,7 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   const Runtime& runtime = snapshot.runtime;
   Json json = {{"format", "mixwalk-dump"}, {"version", JsonExporter::kVersion}};
   json["tool"] = "mixwalk " + snapshot.tool_version;
+  json["crash"] = crash_json(snapshot);
   json["unix_time_ms"] = snapshot.unix_time_ms;
   json["engine"] = enum_name(snapshot.engine);
   json["way"] = enum_name(snapshot.capture);

@@ -206,6 +206,32 @@ Lock read_lock(const Json& json) {
   return lock;
 }
 
+std::optional<Crash> read_crash(const Json& document) {
+  if (member(document, "crash") == nullptr) return std::nullopt;
+  const Json& json = object_of(document, "crash");
+  Crash crash;
+  crash.thread = number_of<std::uint32_t>(json, "os_id");
+  crash.code = static_cast<std::uint32_t>(hex_of(json, "code"));
+  crash.address = hex_of(json, "address");
+  crash.access = word_of<CrashAccess>(json, "access");
+  crash.touched = hex_of(json, "touched");
+  crash.detail = static_cast<std::uint32_t>(hex_of(json, "detail"));
+  for (const Json& from : array_of(json, "objects")) {
+    if (crash.objects.size() == kMaxCrashObjects) break;
+    CrashObject& object = crash.objects.emplace_back();
+    object.type = text_of(from, "type");
+    object.message = text_of(from, "message");
+    const Json* const trace = member(from, "trace");
+    if (trace == nullptr) continue;
+    if (!trace->is_array()) refuse("trace", "array");
+    for (const Json& frame : *trace) {
+      if (!frame.is_string()) refuse("trace", "array of texts");
+      if (object.trace.size() < kMaxCrashTrace) object.trace.push_back(frame.get<std::string>());
+    }
+  }
+  return crash;
+}
+
 void read_version(const std::string& text, Runtime& runtime) {
   std::uint16_t* const parts[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
   const char* at = text.data();
@@ -226,6 +252,7 @@ Snapshot read_document(const Json& json) {
   Snapshot snapshot;
   const std::string tool = text_of(json, "tool");
   snapshot.tool_version = tool.starts_with("mixwalk ") ? tool.substr(8) : tool;
+  snapshot.crash = read_crash(json);
   snapshot.unix_time_ms = number_of<std::uint64_t>(json, "unix_time_ms");
   snapshot.engine = word_of<Engine>(json, "engine");
   snapshot.capture = word_of<CaptureMethod>(json, "way");

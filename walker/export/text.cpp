@@ -8,12 +8,16 @@
 
 #include "walker/base/count_words.h"
 #include "walker/base/printable.h"
+#include "walker/hang/crash_place.h"
+#include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
+#include "walker/model/crash_words.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/thread_locks.h"
 #include "walker/shown/frame_label.h"
 #include "walker/shown/frame_selection.h"
+#include "walker/shown/repeated_frames.h"
 #include "walker/shown/runtime_frames.h"
 #include "walker/shown/utc_text.h"
 #include "walker/shown/words.h"
@@ -45,6 +49,28 @@ class Writer {
       : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), names_(snapshot),
         roles_(thread_roles(snapshot)) {}
 
+  // The crash because of which the dump was written: what happened, where, and the frame of the program.
+  std::string crash() const {
+    if (!snapshot_.crash) return {};
+    const Crash& crash = *snapshot_.crash;
+    std::string text = fmt::format("{}{}crash{}: {}\n", paint(kBold), paint(kGap), paint(kReset), crash_words(crash));
+    std::size_t shown = 0;
+    if (!crash.objects.empty()) text += "  " + bounded(object_words(crash, shown++)) + "\n";
+    text += fmt::format("  thread {:#x}", crash.thread);
+    const CrashPlace place = crash_place(names_);
+    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted(place.thread->name);
+    text += " at ";
+    text += place.frame != kNoFrame ? label(place.thread->stack.frames[place.frame]) : code_label(crash.address);
+    text += '\n';
+    if (place.program != kNoFrame && place.program != place.frame) {
+      text += "  called from " + label(place.thread->stack.frames[place.program]) + "\n";
+    }
+    for (; shown < crash.objects.size(); ++shown) text += "  " + bounded(object_words(crash, shown)) + "\n";
+    return text + '\n';
+  }
+
+  bool is_crashed(const Thread& thread) const { return snapshot_.crash && snapshot_.crash->thread == thread.os_id; }
+
   std::string header() const {
     const Process& process = snapshot_.process;
     std::string text =
@@ -66,7 +92,18 @@ class Writer {
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
     const auto folded = options_.filter.all ? std::vector<FoldedFrames>() : runtime_frames_.of(thread.stack);
     auto fold = folded.begin();
+    const auto repeats = options_.filter.all ? std::vector<RepeatedFrames>()
+                                             : repeated_frames(thread.stack, selection.frames);
+    auto repeat = repeats.begin();
     for (auto at = selection.frames.begin(); at != selection.frames.end();) {
+      while (repeat != repeats.end() && at - selection.frames.begin() >= repeat->end()) ++repeat;
+      if (repeat != repeats.end() && at - selection.frames.begin() >= repeat->first) {
+        const std::string what =
+            repeat->period == 1 ? "frame above repeats" : fmt::format("{} frames above repeat", repeat->period);
+        text += fmt::format("  {}… the {} {} more times{}\n", paint(kDim), what, repeat->times, paint(kReset));
+        at = selection.frames.begin() + repeat->end();
+        continue;
+      }
       while (fold != folded.end() && fold->first < *at) ++fold;
       if (fold != folded.end() && fold->first == *at) {
         const auto end = std::lower_bound(at, selection.frames.end(), fold->first + fold->count);
@@ -152,7 +189,8 @@ class Writer {
     if (!thread.name.empty()) text += " " + quoted(thread.name);
     const ThreadRoles roles = roles_[static_cast<std::size_t>(&thread - snapshot_.threads.data())];
     if (roles.any()) text += fmt::format(" ({})", role_words(roles));
-    text += fmt::format("{}  {}  ", paint(kReset), thread.clr_id != 0 ? "managed" : "native only");
+    text += fmt::format("{}  {}{}  ", paint(kReset), is_crashed(thread) ? "crashed, " : "",
+                        thread.clr_id != 0 ? "managed" : "native only");
     if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
     const FrameCounts counts = count_frames(thread.stack);
     const std::size_t runs = thread.stack.runs().size();
@@ -171,6 +209,17 @@ class Writer {
     }
     for (const std::string& why : open_runs(thread.stack)) text += "; " + why;
     return text;
+  }
+
+  // The place of an address that is in no frame.
+  std::string code_label(std::uint64_t address) const {
+    StackFrame frame;
+    frame.address = address;
+    for (std::size_t i = 0; i < snapshot_.modules.size(); ++i) {
+      const Module& module = snapshot_.modules[i];
+      if (address - module.base < module.size) frame.module = static_cast<std::int32_t>(i);
+    }
+    return label(frame);
   }
 
   // The lock that the thread waits for, and the locks that it holds.
@@ -283,9 +332,13 @@ class Writer {
 
 bool TextExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
   const Writer writer(snapshot, options_);
-  if (!sink.write(writer.header())) return false;
-  for (const Thread& thread : snapshot.threads) {
-    if (!sink.write(writer.thread(thread))) return false;
+  if (!sink.write(writer.crash() + writer.header())) return false;
+  // The thread that crashed comes first.
+  const auto crashed =
+      std::ranges::find_if(snapshot.threads, [&](const Thread& thread) { return writer.is_crashed(thread); });
+  if (crashed != snapshot.threads.end() && !sink.write(writer.thread(*crashed))) return false;
+  for (auto thread = snapshot.threads.begin(); thread != snapshot.threads.end(); ++thread) {
+    if (thread != crashed && !sink.write(writer.thread(*thread))) return false;
   }
   return sink.write(writer.footer());
 }

@@ -3,6 +3,7 @@
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/waits.h"
+#include "walker/model/crash_words.h"
 #include "walker/model/lock_words.h"
 
 namespace mixwalk {
@@ -56,6 +57,12 @@ std::string asked_for_exit(const Thread* exits) {
 }
 
 }  // namespace
+
+FindingText crash_text(const Crash& crash) {
+  FindingText text{"Crash: " + crash_words(crash), {}};
+  for (std::size_t i = 0; i < crash.objects.size(); ++i) text.details.push_back(object_words(crash, i));
+  return text;
+}
 
 FindingText deadlock_text(std::size_t threads) {
   return {threads == 1 ? "Deadlock: a thread waits for a lock that it holds itself"

@@ -18,6 +18,7 @@ struct FindingText {
   std::vector<std::string> details;
 };
 
+FindingText crash_text(const Crash& crash);
 FindingText deadlock_text(std::size_t threads);
 
 // What was judged of a chain of locks.

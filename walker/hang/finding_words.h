@@ -20,11 +20,11 @@ template <>
 inline constexpr EnumTexts<Verdict::gone> kEnumNames<Verdict>{"once",     "stuck", "spinning", "waiting", "idle",
                                                               "returned", "moved", "unclear",  "new",     "gone"};
 template <>
-inline constexpr EnumTexts<FindingKind::contended> kEnumNames<FindingKind>{
-    "deadlock", "chain",       "class-constructor", "starved-pool", "finalizer",
-    "exit",     "common-call", "spinning",          "stuck",        "contended"};
+inline constexpr EnumTexts<FindingKind::crash> kEnumNames<FindingKind>{
+    "deadlock",    "chain",    "class-constructor", "starved-pool", "finalizer", "exit",
+    "common-call", "spinning", "stuck",             "contended",    "crash"};
 template <>
-inline constexpr EnumTexts<Severity::note> kEnumNames<Severity>{"deadlock", "stuck", "note"};
+inline constexpr EnumTexts<Severity::note> kEnumNames<Severity>{"crash", "deadlock", "stuck", "note"};
 
 // How many threads a finding shows one by one. The others are in `behind`.
 inline constexpr std::size_t kShownThreads = 5;

@@ -6,6 +6,7 @@
 
 #include "walker/hang/finding_gaps.h"
 #include "walker/hang/finding_words.h"
+#include "walker/hang/frame_names.h"
 #include "walker/hang/function_ids.h"
 #include "walker/hang/match.h"
 #include "walker/hang/process_findings.h"
@@ -39,6 +40,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     const auto first = static_cast<std::uint32_t>(out.threads.size());
     std::ranges::move(match_threads(dumps, numbers, functions), std::back_inserter(out.threads));
     ProcessFindings found(dumps, numbers, out.threads, first, functions);
+    find_crash(found);
     find_locks(found);
     find_threads(found);
     found.settle_verdicts();
@@ -58,6 +60,14 @@ Severity severity(const Findings& findings) {
 }
 
 std::string headline(const Findings& findings) {
+  if (severity(findings) == Severity::crash) {
+    const Finding& crash = findings.findings.front();
+    const std::string what = crash.title.substr(crash.title.find(':'));
+    if (crash.threads.empty()) return "a thread crashed" + what;
+    const ThreadHistory& thread = findings.threads[crash.threads.front().thread];
+    return "thread " + hex(thread.os_id) + (thread.name.empty() ? "" : " \"" + clipped(thread.name) + "\"") +
+           " crashed" + what;
+  }
   std::set<std::uint32_t> deadlocked;
   for (const Finding& finding : findings.findings) {
     if (finding.severity != Severity::deadlock) continue;

@@ -26,10 +26,12 @@ enum class FindingKind : std::uint8_t {
   spinning,      // a thread that ran nearly all the time and did not leave its function
   stuck,         // threads that are where they were before, in the same stack
   contended,     // a lock that threads wait for, although its holder goes on
+  crash,         // the exception because of which the dump was written
 };
 
 // The weight of a finding for the exit code and the headline.
 enum class Severity : std::uint8_t {
+  crash,     // exit code 22
   deadlock,  // exit code 21
   stuck,     // exit code 20
   note,      // worth a look, but no proof that something is stuck
@@ -86,6 +88,7 @@ struct Findings {
   bool operator==(const Findings&) const = default;
 };
 
+// "thread 0x2c crashed: access violation (0xc0000005)".
 // "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck"; for one dump "no deadlock is seen; …"; if
 // frames are missing "nothing is known to be stuck". It counts the threads of `threads` that have the verdict stuck.
 std::string headline(const Findings& findings);

@@ -115,7 +115,8 @@ void ProcessFindings::add(Finding finding) {
   }
   std::ranges::for_each(finding.behind, cover);
   if (!finding.threads.empty()) finding.since = since;
-  if (finding.severity != Severity::note || finding.kind == FindingKind::spinning) {
+  const bool lasts = finding.severity == Severity::deadlock || finding.severity == Severity::stuck;
+  if (lasts || finding.kind == FindingKind::spinning) {
     if (std::string text = duration_words(threads, finding); !text.empty()) {
       finding.details.push_back(std::move(text));
     }
@@ -128,7 +129,7 @@ void ProcessFindings::settle_verdicts() {
     if (threads[index].verdict != Verdict::spinning) threads[index].verdict = Verdict::stuck;
   };
   for (const Finding& finding : findings) {
-    if (finding.severity == Severity::note) continue;
+    if (finding.severity == Severity::note || finding.severity == Severity::crash) continue;
     for (const FindingThread& part : finding.threads) settle(part.thread);
     std::ranges::for_each(finding.behind, settle);
   }

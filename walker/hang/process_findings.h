@@ -78,6 +78,8 @@ struct ProcessFindings {
 };
 
 // The searches for findings, in this order. A later one leaves out threads that an earlier one has explained.
+// find_crash() finds the crash because of which the dump was written.
+void find_crash(ProcessFindings& process);
 // find_locks() finds deadlocks, chains of locks, and static constructors that never end.
 void find_locks(ProcessFindings& process);
 // Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin,

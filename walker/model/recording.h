@@ -65,6 +65,7 @@ struct Recording {
     std::vector<Lock> locks;
     std::string locks_missing;
     std::string unasked;
+    std::optional<Crash> crash = std::nullopt;
     bool operator==(const EarlierDump&) const = default;
   };
 
@@ -88,6 +89,7 @@ struct Recording {
   std::vector<Lock> locks;
   std::string locks_missing;
   std::string unasked;
+  std::optional<Crash> crash = std::nullopt;
   bool some_threads = false;  // Omissions::threads, the same for all dumps of a series
   // For a series: the data of each dump, in order. Earlier versions left out the last one.
   std::vector<EarlierDump> earlier_dumps;

@@ -94,6 +94,7 @@ Recording to_recording(const Snapshot& snapshot) {
   recording.locks = snapshot.locks;
   recording.locks_missing = snapshot.locks_missing;
   recording.unasked = snapshot.unasked;
+  recording.crash = snapshot.crash;
   recording.some_threads = snapshot.omissions.threads;
   for (const Thread& thread : snapshot.threads) {
     Recording::Sample sample;
@@ -119,7 +120,8 @@ Snapshot to_snapshot(const Recording& recording) {
                     .unasked = recording.unasked,
                     .locks = recording.locks,
                     .locks_missing = recording.locks_missing,
-                    .omissions = {.threads = recording.some_threads}};
+                    .omissions = {.threads = recording.some_threads},
+                    .crash = recording.crash};
   for (const Recording::Sample& sample : recording.samples) {
     const Recording::ThreadInfo& from = recording.threads[sample.thread];
     Thread& thread = snapshot.threads.emplace_back();

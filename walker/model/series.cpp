@@ -15,12 +15,14 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   if (earlier == nullptr) {
     dump.locks.clear();
     dump.unasked.clear();
+    dump.crash.reset();
     dump.locks_missing = "a series has the locks of its last dump only";
     return;
   }
   dump.locks = earlier->locks;
   dump.locks_missing = earlier->locks_missing;
   dump.unasked = earlier->unasked;
+  dump.crash = earlier->crash;
   const std::size_t known = std::min(earlier->cpu.size(), dump.threads.size());
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }
@@ -69,7 +71,8 @@ void SeriesBuilder::add(const Snapshot& dump) {
                                 .cpu = {},
                                 .locks = dump.locks,
                                 .locks_missing = dump.locks_missing,
-                                .unasked = dump.unasked};
+                                .unasked = dump.unasked,
+                                .crash = dump.crash};
   for (const Thread& thread : dump.threads) {
     Recording::Sample sample{.time_ns = time_ns};
     sample.thread = thread_of(thread);
@@ -96,6 +99,7 @@ void SeriesBuilder::end() {
   recording.locks = last.locks;
   recording.locks_missing = last.locks_missing;
   recording.unasked = last.unasked;
+  recording.crash = last.crash;
 }
 
 // A thread that has another name or another start time in another dump gets its own row, so that each dump gets back

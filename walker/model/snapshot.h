@@ -8,6 +8,7 @@
 
 #include "symbols/assembly.h"
 #include "unmanaged/image/debug_directory.h"
+#include "walker/model/crash.h"
 #include "walker/model/lock.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/probe.h"
@@ -129,6 +130,8 @@ struct Snapshot {
   // can be known.
   std::string locks_missing;
   Omissions omissions;
+  // Of a dump file that was written because of an exception.
+  std::optional<Crash> crash = std::nullopt;
 
   bool operator==(const Snapshot&) const = default;
 };

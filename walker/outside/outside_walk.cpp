@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "unmanaged/ascii_lower.h"
+#include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
 #include "walker/merge/guessing_step.h"
 #include "walker/merge/merge.h"
 #include "walker/merge/runtime_code.h"
 #include "walker/merge/stub_callees.h"
 #include "walker/model/skipped_words.h"
+#include "walker/model/unloaded_name.h"
 #include "walker/outside/target_step.h"
 #include "walker/target/target_modules.h"
 
@@ -65,7 +67,7 @@ class Walk {
         ntdll_(ntdll_of(target)),
         tables_(target.memory(), ntdll_.base, ntdll_.size),
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
-              dispatchers_of(ntdll_, target.memory()), &unlisted_, &tables_} {}
+              dispatchers_of(ntdll_, target.memory()), 0, &target, &unlisted_, &tables_} {}
 
   // `so_far`: the snapshot with the threads that were walked before.
   Thread walk(const TargetThread& of, Snapshot& so_far) {
@@ -77,6 +79,9 @@ class Walk {
     thread.stopping_ns = sample.stopping_ns;
     thread.copy_cut = sample.stack.cut();
     if (!thread.skipped.empty()) return thread;
+    const Crash* const crash = target_.crash();
+    const bool jumped_away = crash != nullptr && crash->thread == of.os_id && crash->access == CrashAccess::execute;
+    code_.not_executed = jumped_away ? crash->touched : 0;
     thread.stack = walk(sample);
     if (has_new_code(thread.stack)) ask_anew(thread.stack, sample, so_far);
     if (!images_still_loaded(thread.stack)) {
@@ -107,8 +112,19 @@ class Walk {
                                  .guess = &guess});
     used_tables_ = step.used_tables();
     note_callees(stack, sample.stack);
+    name_unloaded(stack);
     if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
     return stack;
+  }
+
+  // Names code of images that were unloaded: "<unloaded gone.dll>+0x1234". The name has the place in the image, because
+  // the image is not among the snapshot's.
+  void name_unloaded(Stack& stack) const {
+    for (StackFrame& frame : stack.frames) {
+      if (frame.kind != FrameKind::native || frame.module != Frame::kNone) continue;
+      const auto image = target_.unloaded_at(CodeAddress{frame.address, frame.address_kind}.lookup());
+      if (image) frame.name = unloaded_name(file_name(image->path), frame.address - image->base);
+    }
   }
 
   // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in
@@ -183,6 +199,7 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
                     .process = target.process(),
                     .runtime = target.runtime(),
                     .engine = Engine::copy};
+  if (target.crash() != nullptr) snapshot.crash = *target.crash();
   Walk walk(target, knowledge, limits.between_asking_anew);
   snapshot.modules = walk.modules();
   std::size_t frames = 0;

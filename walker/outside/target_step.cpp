@@ -25,6 +25,12 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
     }
   }
   // Situation: a call through a null pointer, or into data. The callee has executed no instruction.
+  if (leaf == LeafRule::allowed && code_.not_executed != 0 && frame.registers.rip == code_.not_executed) {
+    StepResult stepped = leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
+    frame.guessed = frame.guessed && stepped.fault != StepFault::none;
+    stepped.proven = stepped.fault == StepFault::none;
+    return stepped;
+  }
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
     return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
   }
@@ -54,10 +60,14 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
   const bool returns = caller.kind == AddressKind::return_address && caller.registers.rip != 0;
   const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
-  const StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
+  StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
+  // Situation: the thread will return into an image that was unloaded, so no call can be seen there.
+  const bool into_unloaded = fault == StepFault::no_call && returns && to == nullptr && code_.target != nullptr &&
+                             code_.target->unloaded_at(caller.code().lookup());
+  if (into_unloaded) fault = StepFault::none;
   if (fault != StepFault::none) return {.fault = fault, .caller_rsp = caller.registers.rsp()};
   // Situation: a guess led to the middle of a frame, and the word that is popped there is not the return address.
-  if (guessed && returns && module != nullptr && !calls_function_of(caller, frame, *module)) {
+  if (guessed && returns && module != nullptr && !into_unloaded && !calls_function_of(caller, frame, *module)) {
     return {StepFault::no_call};
   }
   frame = caller;

@@ -6,6 +6,7 @@
 #include "walker/clr/jitted_step.h"
 #include "walker/target/function_tables.h"
 #include "walker/target/hidden_images.h"
+#include "walker/target/target.h"
 
 namespace mixwalk {
 
@@ -16,6 +17,10 @@ struct OutsideCode {
   // walk ends there.
   bool foreign = false;
   Dispatchers dispatchers{};
+  // An address at which the thread could execute nothing, so that the word at Rsp is a return address; 0: there is none.
+  std::uint64_t not_executed = 0;
+  // Knows the images that were unloaded. Null: none is known.
+  const Target* target = nullptr;
   // Finds images that the target's list lacks. Null: code in them is like any other code outside the images.
   HiddenImages* unlisted = nullptr;
   // The function tables that the program has registered. Null: none is known.

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "walker/hang/crash_place.h"
+#include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
+#include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
 #include "walker/model/lock_words.h"
@@ -34,6 +38,7 @@ class DumpWriter {
     json_.field("managed_only", filter_.managed_only);
     json_.field("depth", filter_.depth.value_or(0));
     json_.array("moments", snapshot_.moments, [this](const Moment& moment) { json_.value(moment.frozen_ns); });
+    if (snapshot_.crash) crash(*snapshot_.crash);
     std::size_t place = 0;
     json_.array("threads", snapshot_.threads, [&](const Thread& each) { thread(each, place++); });
     json_.array("locks", snapshot_.locks, [this](const Lock& each) { lock(each); });
@@ -42,6 +47,25 @@ class DumpWriter {
   }
 
  private:
+  void crash(const Crash& crash) {
+    json_.key("crash");
+    json_.begin_object();
+    const FindingText text = crash_text(crash);
+    json_.field("title", text.title);
+    json_.values("details", text.details);
+    json_.field("thread", crash.thread);
+    const FrameNames names(snapshot_);
+    const CrashPlace place = crash_place(names);
+    std::vector<std::uint32_t> frames;
+    if (place.thread != nullptr && !filter_.managed_only) {
+      const std::uint32_t first = place.program != kNoFrame ? place.program : place.frame;
+      frames = significant_frames(names, place.thread->stack.frames, first, kFindingFrames);
+      if (place.frame != kNoFrame && place.frame != first) frames.insert(frames.begin(), place.frame);
+    }
+    json_.values("frames", frames);
+    json_.end_object();
+  }
+
   void thread(const Thread& thread, std::size_t index) {
     const bool has_stack = recording_.samples[index].stack != Recording::kNone;
     const auto leaf = [&](const std::vector<std::uint32_t>& leaves) {

@@ -48,6 +48,8 @@ inline constexpr EnumTexts<kLastStanding> kEnumNames<Standing>{"unknown", "waits
 template <>
 inline constexpr EnumTexts<CaptureMethod::file> kEnumNames<CaptureMethod>{"inside", "outside", "file"};
 template <>
+inline constexpr EnumTexts<kLastCrashAccess> kEnumNames<CrashAccess>{"none", "read", "write", "execute"};
+template <>
 inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
     "monitor",      "critical-section", "srw-lock",   "threading-lock", "mutex",
     "send-message", "com-call",         "local-call", "thread-end",     "pause"};

@@ -34,6 +34,7 @@ enum : std::uint32_t {
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
   earlier_dump = 24, some_threads = 25, unasked = 26, sample_standing = 27,
+  crash = 28,
 };
 }  // namespace chunk
 

@@ -136,6 +136,7 @@ void RecordingWriter::add_locks(const Recording& recording) {
     unasked_ = recording.unasked;
     out.string(chunk::unasked, unasked_, "");
   }
+  if (recording.crash && !std::exchange(crash_, true)) out.put(chunk::crash, *recording.crash, row_fields);
   bool yes = true;
   if (recording.some_threads && !std::exchange(some_threads_, true)) out.varint(chunk::some_threads, yes);
   if (locks_missing_ == recording.locks_missing) return;

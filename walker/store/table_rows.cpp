@@ -52,6 +52,12 @@ std::optional<std::uint64_t> minus_one(std::uint64_t value) {
   return value == 0 ? std::nullopt : std::optional(value - 1);
 }
 
+void fields(MessageIO& io, CrashObject& object) {
+  io.string(1, object.type);
+  io.string(2, object.message, "");
+  io.repeated(3, object.trace, kMaxCrashTrace, [&](std::string& frame) { io.string(3, frame); });
+}
+
 void take(MessageIO& io, std::size_t& room, const char* why) {
   if (io.is_writing()) return;
   require(room != 0, why);
@@ -131,6 +137,16 @@ void row_fields(MessageIO& io, Frame& frame) {
   io.varint(23, frame.il.offset, 0);
 }
 
+void row_fields(MessageIO& io, Crash& crash) {
+  io.varint(1, crash.thread);
+  io.varint(2, crash.code, 0);
+  io.varint(3, crash.address, 0);
+  io.enumeration(4, crash.access, kLastCrashAccess, CrashAccess{});
+  io.varint(5, crash.touched, 0);
+  io.varint(6, crash.detail, 0);
+  io.messages(7, crash.objects, kMaxCrashObjects, fields);
+}
+
 void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room) {
   io.repeated(number, locks, io.kNoLimit, [&](Lock& lock) {
     take(io, room.locks, "there are too many locks");
@@ -160,6 +176,7 @@ void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room) {
   lock_rows(io, 3, dump.locks, room);
   io.string(4, dump.locks_missing, "");
   io.string(5, dump.unasked, "");
+  io.message(6, dump.crash, row_fields);
 }
 
 }  // namespace mixwalk

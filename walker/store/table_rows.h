@@ -27,6 +27,7 @@ void row_fields(MessageIO& io, Assembly& assembly);
 void row_fields(MessageIO& io, Recording::ThreadInfo& thread);
 void row_fields(MessageIO& io, ThreadName& name);
 void row_fields(MessageIO& io, Frame& frame);
+void row_fields(MessageIO& io, Crash& crash);
 
 // When they read, these subtract what they read from `room`.
 void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room);

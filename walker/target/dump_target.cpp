@@ -5,6 +5,9 @@
 
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
+#include "unmanaged/image/image_headers.h"
+#include "walker/model/crash_words.h"
+#include "walker/target/cpp_exception.h"
 #include "walker/target/process_block.h"
 #include "walker/target/runtime_version.h"
 
@@ -14,6 +17,7 @@ DumpTarget::DumpTarget(const Minidump& dump, DiskImages& disk)
     : dump_(dump), dumped_(dump), memory_(dumped_, {}, disk), outside_(dump) {
   list_modules();
   memory_.set_modules(modules_);
+  find_crash();
   list_threads();
   process_.id = dump.process_id();
   for (const MinidumpThread& thread : dump.threads()) {
@@ -28,17 +32,31 @@ void DumpTarget::list_modules() {
     if (process_.path.empty()) process_.path = module.path;
     images_.push_back({{module.base, module.size, module.timestamp, module.path}, module.pdb});
   }
+  // Images never overlap, but a damaged list may say so. Of two that do, the one whose headers are in the dump's memory
+  // is right; if that does not decide, the one with the lower base counts.
   std::stable_sort(images_.begin(), images_.end(), [](const auto& left, const auto& right) {
     return left.module.base < right.module.base;
   });
   std::vector<TargetImages::Image> disjoint;
   for (TargetImages::Image& image : images_) {
     if (image.module.size == 0) continue;
-    if (!disjoint.empty() && image.module.base - disjoint.back().module.base < disjoint.back().module.size) continue;
-    disjoint.push_back(std::move(image));
+    const Module* const before = disjoint.empty() ? nullptr : &disjoint.back().module;
+    const bool overlaps = before != nullptr && image.module.base - before->base < before->size;
+    if (!overlaps) {
+      disjoint.push_back(std::move(image));
+    } else if (is_in_memory(image.module) && !is_in_memory(*before)) {
+      overlapping_.push_back(std::exchange(disjoint.back(), std::move(image)).module.path);
+    } else {
+      overlapping_.push_back(image.module.path);
+    }
   }
   images_ = std::move(disjoint);
   for (const TargetImages::Image& image : images_) modules_.push_back(image.module);
+}
+
+bool DumpTarget::is_in_memory(const Module& module) const {
+  const auto headers = ImageHeaders::read(dumped_, module.base);
+  return headers && headers->size_of_image() == module.size && headers->timestamp() == module.timestamp;
 }
 
 void DumpTarget::list_threads() {
@@ -50,12 +68,73 @@ void DumpTarget::list_threads() {
     if (known) listed.cpu = thread.kernel_time + thread.user_time;
     threads_.push_back(std::move(listed));
   }
+  const auto& exception = dump_.exception();
+  const bool unlisted = exception && exception->registers && exception->thread != 0 &&
+                        std::ranges::find(threads_, exception->thread, &TargetThread::os_id) == threads_.end();
+  if (unlisted) threads_.push_back({.os_id = exception->thread, .name = {}});
 }
 
-StackLimits DumpTarget::stack_limits(const MinidumpThread& thread, std::uint64_t rsp) const {
-  const StackLimits limits = mixwalk::stack_limits(dumped_, thread.teb);
-  if (limits.contains(rsp)) return limits;
-  return {thread.stack_begin, thread.stack_begin + thread.stack_bytes};
+// Whether the exception only says where a debugger has stopped the program.
+bool DumpTarget::is_stop(const MinidumpException& exception) const {
+  namespace codes = exception_code;
+  constexpr std::uint32_t kInformation = 0x4000'0000, kSeverity = 0xF000'0000;  // of an NTSTATUS: DBG_CONTROL_C, …
+  const std::uint32_t code = exception.code;
+  if (code == 0 || code == codes::kSingleStep || code == codes::kWakeDebugger) return true;
+  if ((code & kSeverity) == kInformation) return true;
+  // Folklore: a debugger that attaches, or that a person tells to stop, lets a thread of its own run onto the breakpoint
+  // of ntdll!DbgBreakPoint. The breakpoints of programs are in the programs themselves, or in kernelbase!DebugBreak.
+  return code == codes::kBreakpoint && std::ranges::any_of(modules_, [&](const Module& module) {
+           return exception.address - module.base < module.size && ascii_lower(module_name(module)) == "ntdll.dll";
+         });
+}
+
+void DumpTarget::find_crash() {
+  if (!dump_.exception() || is_stop(*dump_.exception())) return;
+  const MinidumpException& exception = *dump_.exception();
+  crash_ = Crash{.thread = exception.thread, .code = exception.code, .address = exception.address, .objects = {}};
+  switch (exception.code) {
+    case exception_code::kAccessViolation:
+    case exception_code::kGuardPage:
+    case exception_code::kInPageError:
+      if (exception.parameter_count < 2) break;
+      // EXCEPTION_RECORD: 0 for a read, 1 for a write, 8 for an execution that was prevented.
+      crash_->access = exception.parameters[0] == 0   ? CrashAccess::read
+                       : exception.parameters[0] == 1 ? CrashAccess::write
+                       : exception.parameters[0] == 8 ? CrashAccess::execute
+                                                      : CrashAccess::none;
+      crash_->touched = crash_->access == CrashAccess::none ? 0 : exception.parameters[1];
+      // A jump to an address without code is a read for a processor that cannot prevent execution.
+      if (crash_->access == CrashAccess::read && crash_->touched == exception.address) {
+        crash_->access = CrashAccess::execute;
+      }
+      if (exception.code == exception_code::kInPageError) {
+        crash_->detail = static_cast<std::uint32_t>(exception.parameters[2]);
+      }
+      break;
+    case exception_code::kFailFast:
+    case exception_code::kManaged: crash_->detail = static_cast<std::uint32_t>(exception.parameters[0]); break;
+    default: break;
+  }
+  if (auto object = cpp_exception(memory_, exception)) crash_->objects.push_back(std::move(*object));
+}
+
+std::optional<Target::UnloadedImage> DumpTarget::unloaded_at(std::uint64_t address) const {
+  const auto unloaded = dump_.unloaded();
+  const auto found = std::ranges::find_if(
+      unloaded, [address](const MinidumpUnloaded& image) { return address - image.base < image.size; });
+  if (found == unloaded.end() || found->path.empty()) return std::nullopt;
+  return UnloadedImage{found->path, found->base};
+}
+
+// `thread`: null if only the exception names the thread.
+StackLimits DumpTarget::stack_limits(const MinidumpThread* thread, std::uint64_t rsp) const {
+  if (thread != nullptr) {
+    const StackLimits limits = mixwalk::stack_limits(dumped_, thread->teb);
+    if (limits.contains(rsp)) return limits;
+    const StackLimits listed{thread->stack_begin, thread->stack_begin + thread->stack_bytes};
+    if (listed.contains(rsp)) return listed;
+  }
+  return {rsp, rsp + dumped_.bytes_at(rsp).size()};
 }
 
 void DumpTarget::capture(const TargetThread& of, RawSample& sample) {
@@ -64,13 +143,19 @@ void DumpTarget::capture(const TargetThread& of, RawSample& sample) {
   const auto thread = std::find_if(threads.begin(), threads.end(), [&](const MinidumpThread& candidate) {
     return candidate.id == of.os_id && candidate.teb == of.teb;
   });
-  if (thread == threads.end() || !thread->registers) {
+  const MinidumpThread* const listed = thread == threads.end() ? nullptr : &*thread;
+  std::optional<Registers> registers = listed != nullptr ? listed->registers : std::nullopt;
+  // A dump with the place of a debugger's stop has the same registers for the thread.
+  const auto& exception = dump_.exception();
+  const bool raised = exception && exception->registers && exception->thread == of.os_id;
+  if (raised && (crash_ || listed == nullptr)) registers = exception->registers;
+  if (!registers) {
     sample.fault = CaptureFault::not_suspended;
     return;
   }
-  sample.context = *thread->registers;
+  sample.context = *registers;
   const std::uint64_t rsp = sample.context.rsp();
-  const StackLimits limits = stack_limits(*thread, rsp);
+  const StackLimits limits = stack_limits(listed, rsp);
   if (!limits.contains(rsp)) {
     sample.fault = CaptureFault::off_stack;
     return;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "unmanaged/minidump/dump_memory.h"
@@ -24,24 +26,35 @@ class DumpTarget final : public Target {
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
   const MemoryReader& memory() const noexcept override { return memory_; }
   OutsideMemory& outside() noexcept override { return outside_; }
+  const Crash* crash() const noexcept override { return crash_ ? &*crash_ : nullptr; }
+  std::optional<UnloadedImage> unloaded_at(std::uint64_t address) const override;
   // The stack's limits are those of the TEB if the dump has it, otherwise those of the part of the stack in the dump.
+  // If both do not contain Rsp, the stack is the contiguous memory at Rsp. The thread of an exception is captured where
+  // the exception was raised, and not in the handler that wrote the dump.
   void capture(const TargetThread& thread, RawSample& sample) override;
 
   // The images, with the facts in the dump about their PDBs.
   const std::vector<TargetImages::Image>& images() const noexcept { return images_; }
   const MemoryReader& dumped_memory() const noexcept { return dumped_; }
+  // The paths of images that are not in modules(), because they overlap another image.
+  const std::vector<std::string>& overlapping() const noexcept { return overlapping_; }
 
  private:
   void list_modules();
   void list_threads();
-  StackLimits stack_limits(const MinidumpThread& thread, std::uint64_t rsp) const;
+  void find_crash();
+  bool is_in_memory(const Module& module) const;
+  bool is_stop(const MinidumpException& exception) const;
+  StackLimits stack_limits(const MinidumpThread* thread, std::uint64_t rsp) const;
 
   const Minidump& dump_;
   Process process_;
   Runtime runtime_;
   std::vector<Module> modules_;
   std::vector<TargetImages::Image> images_;  // in the order of modules_
-  std::vector<TargetThread> threads_;        // in the order of dump_.threads()
+  std::vector<std::string> overlapping_;
+  std::vector<TargetThread> threads_;  // in the order of dump_.threads(); at its end one that only the exception names
+  std::optional<Crash> crash_;
   DumpMemory dumped_;
   ImageBackedMemory memory_;
   DumpOutsideMemory outside_;

@@ -47,6 +47,16 @@ class Target {
   // an image, and load another one in its place, after its images were listed.
   virtual bool is_still_loaded(std::uint64_t /*base*/) { return true; }
 
+  // The exception because of which a dump file was written; null if there is none.
+  virtual const Crash* crash() const noexcept { return nullptr; }
+  // The path of the image that was at this address and was unloaded, and its base. Nothing if there was none, or if it
+  // is not known.
+  struct UnloadedImage {
+    std::string path;
+    std::uint64_t base = 0;
+  };
+  virtual std::optional<UnloadedImage> unloaded_at(std::uint64_t /*address*/) const { return std::nullopt; }
+
   // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;
   // The code at addresses outside all images.

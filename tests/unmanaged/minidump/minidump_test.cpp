@@ -127,6 +127,53 @@ TEST(Minidump, TheExceptionAndTheProcessAreThere) {
   EXPECT_EQ(dump.process_id(), 4711u);
 }
 
+TEST(Minidump, UnloadedModulesAndWhatTheExceptionTouched) {
+  const auto file = one_thread()
+                        .unloaded(0x3'0000, 0x1000, 5, "gone.dll")
+                        .unloaded(0x3'0000, 0x2000, 6, "older.dll")
+                        .exception(0x1A8, 0xC0000005, 0x1234, DumpBuilder::at(0x1234, 0x9008), {1, 0x40})
+                        .build();
+  const Minidump dump = Minidump::parse(file);
+  ASSERT_THAT(dump.unloaded(), SizeIs(2));
+  EXPECT_EQ(dump.unloaded()[0].base, 0x3'0000u);
+  EXPECT_EQ(dump.unloaded()[0].size, 0x1000u);
+  EXPECT_EQ(dump.unloaded()[1].path, "older.dll");
+  EXPECT_EQ(dump.exception()->parameter_count, 2u);
+  EXPECT_EQ(dump.exception()->parameters[0], 1u);
+  EXPECT_EQ(dump.exception()->parameters[1], 0x40u);
+}
+
+TEST(Minidump, AnExceptionsParametersAreNoMoreThanItsRecordHas) {
+  ByteWriter raised;
+  raised.u32(1).u32(0).u32(0xC0000005).u32(0).u64(0).u64(0x1234).u32(0xFFFF'FFFF).u32(0);
+  for (int i = 0; i < 15; ++i) raised.u64(i + 1);
+  const auto file = one_thread().stream(6, raised.u32(0).u32(0).bytes()).build();
+  const Minidump dump = Minidump::parse(file);
+  ASSERT_TRUE(dump.exception());
+  EXPECT_EQ(dump.exception()->parameter_count, 15u);
+  EXPECT_EQ(dump.exception()->parameters[14], 15u);
+  EXPECT_FALSE(dump.exception()->registers);
+}
+
+TEST(Minidump, WithoutAListOfThreadsTheExceptionsThreadIsThere) {
+  const auto raised = DumpBuilder().exception(0x77, 0xC0000005, 0x1234, DumpBuilder::at(0x1234, 0x9008)).build();
+  EXPECT_EQ(error_of(raised), MinidumpError::none);
+  EXPECT_THAT(Minidump::parse(raised).threads(), IsEmpty());
+  ByteWriter without_registers;
+  without_registers.u32(0x77).u32(0).zeros(160);
+  EXPECT_EQ(error_of(DumpBuilder().stream(6, without_registers.bytes()).build()), MinidumpError::no_threads);
+}
+
+TEST(Minidump, AModuleWithoutANameHasThatOfItsPdb) {
+  const auto file = one_thread()
+                        .module(0x1'8000'0000, 0x5000, 1, "", DumpBuilder::rsds(1, 1, "D:\\out\\orders.core.pdb"))
+                        .module(0x2'8000'0000, 0x5000, 1, "")
+                        .build();
+  const Minidump dump = Minidump::parse(file);
+  EXPECT_EQ(dump.modules()[0].path, "orders.core");
+  EXPECT_EQ(dump.modules()[1].path, "");
+}
+
 TEST(Minidump, TimesAndStartOfAThread) {
   ByteWriter info;
   info.u32(12).u32(64).u32(2);
@@ -171,6 +218,12 @@ TEST(Minidump, OtherProcessorsAreNamed) {
   EXPECT_EQ(error_of(one_thread().machine(DumpBuilder::kArm64).build()), MinidumpError::arm64);
   EXPECT_EQ(error_of(one_thread().machine(6).build()), MinidumpError::other_machine);
   EXPECT_EQ(error_of(DumpBuilder().build()), MinidumpError::no_threads);
+  const auto wow64 = one_thread()
+                         .module(0x40'0000, 0x5000, 1, "C:\\app\\old32.exe")
+                         .module(0x7000'0000, 0x5000, 1, "C:\\Windows\\System32\\WOW64.DLL");
+  EXPECT_EQ(error_of(wow64.build()), MinidumpError::none);
+  EXPECT_EQ(error_of(DumpBuilder(wow64).module(0x7100'0000, 0x5000, 1, "C:\\Windows\\System32\\wow64cpu.dll").build()),
+            MinidumpError::wow64);
 }
 
 TEST(Minidump, EveryCutOfATableIsAnErrorAndNoneIsACrash) {

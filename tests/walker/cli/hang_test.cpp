@@ -443,5 +443,11 @@ TEST_F(HangCommandTest, AnOutputThatCannotBeWritten) {
   EXPECT_EQ(run(to_file).code, ExitCode::output);
 }
 
+TEST_F(HangCommandTest, ACrashHasACodeOfItsOwn) {
+  const Result result = run(command({test::crashed_program()}));
+  EXPECT_EQ(result.code, ExitCode::crash) << result.err;
+  EXPECT_NE(result.out.find("crashed in ntdll.dll!memset"), std::string::npos) << result.out;
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/hang_samples.h"
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
 #include "walker/export/json.h"
@@ -22,7 +23,7 @@ nlohmann::json document() { return nlohmann::json::parse(written(checked_snapsho
 std::string error_of(const nlohmann::json& json) { return read_json_dump(json.dump()).error; }
 
 TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
-  for (const Snapshot& snapshot : {representative_snapshot(), checked_snapshot()}) {
+  for (const Snapshot& snapshot : {representative_snapshot(), checked_snapshot(), test::crashed_program()}) {
     const ReadJsonDump read = read_json_dump(written(snapshot));
     ASSERT_TRUE(read.snapshot) << read.error;
     auto expected = nlohmann::json::parse(written(snapshot)), actual = nlohmann::json::parse(written(*read.snapshot));
@@ -136,6 +137,19 @@ TEST(JsonReaderTest, NestingIsBounded) {
   EXPECT_EQ(read_json_dump(std::string(10'000'000, '[')).error, "it is JSON that nests too deep");
   std::string text = R"({"format":"mixwalk-dump","version":1,"x":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[["})";
   EXPECT_TRUE(read_json_dump(text).snapshot) << read_json_dump(text).error;
+}
+
+TEST(JsonReaderTest, CrashesThatAreNone) {
+  auto json = nlohmann::json::parse(written(test::crashed_program()));
+  json["crash"]["objects"][0]["trace"] = {1};
+  EXPECT_EQ(error_of(json), "\"trace\" is no array of texts");
+  json["crash"]["objects"][0]["trace"] = nlohmann::json::array();
+  for (int i = 0; i < 100; ++i) json["crash"]["objects"].push_back(json["crash"]["objects"][0]);
+  EXPECT_EQ(read_json_dump(json.dump()).snapshot->crash->objects.size(), kMaxCrashObjects);
+  json["crash"] = 5;
+  EXPECT_EQ(error_of(json), "\"crash\" is no object");
+  json.erase("crash");
+  EXPECT_FALSE(read_json_dump(json.dump()).snapshot->crash);
 }
 
 }  // namespace

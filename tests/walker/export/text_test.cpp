@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/hang_builder.h"
+#include "tests/builders/hang_samples.h"
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
 #include "walker/suspended/refusal.h"
@@ -300,6 +302,51 @@ TEST(Text, ASinkThatIsFullEndsIt) {
   } sink;
   EXPECT_FALSE(TextExporter({}).write(representative_snapshot(), sink));
   EXPECT_EQ(sink.writes, 2);
+}
+
+TEST(Text, ACrashComesFirstAndItsThreadBeforeTheOthers) {
+  Snapshot snapshot = test::crashed_program();
+  const std::string text = text_of(snapshot);
+  constexpr std::string_view kFirst =
+      "crash: access violation (0xc0000005): it wrote to 0x0, a null pointer\n"
+      "  Orders.Failed: no stock\n"
+      "  thread 0x204 \"parser\" at ntdll.dll!memset\n"
+      "  called from orders_native.dll!parse\n"
+      "  inner exception: System.IO.IOException\n"
+      "\n"
+      "process 4711  ";
+  EXPECT_EQ(text.substr(0, kFirst.size()), kFirst) << text;
+  EXPECT_LT(text.find("\nThread 0x204 \"parser\"  crashed, managed  "), text.find("\nThread 0x200 ")) << text;
+  EXPECT_EQ(text.find("Thread 0x204"), text.rfind("Thread 0x204"));
+  // The thread was not asked for.
+  snapshot.threads.clear();
+  const std::string without = text_of(snapshot);
+  EXPECT_NE(without.find("  thread 0x204 at ntdll.dll!0x"), std::string::npos) << without;
+  snapshot.crash->address = 5;
+  EXPECT_NE(text_of(snapshot).find("  thread 0x204 at [code at 0x5]\n"), std::string::npos);
+}
+
+TEST(Text, ARecursionWithoutAnEndIsFolded) {
+  std::vector<std::string> frames = {"ntdll!memset"};
+  for (int i = 0; i < 1000; ++i) {
+    for (const char* const frame : {"M Orders.A()", "M Orders.B()", "M Orders.C()"}) frames.emplace_back(frame);
+  }
+  frames.emplace_back("M Orders.Main()");
+  test::HangBuilder builder;
+  builder.thread(1, frames);
+  const std::string text = text_of(builder.snapshot());
+  EXPECT_NE(text.find("  #1   M  Orders.A()\n  #2   M  Orders.B()\n  #3   M  Orders.C()\n"
+                      "  … the 3 frames above repeat 999 more times\n  #3001 M  Orders.Main()\n"),
+            std::string::npos)
+      << text.substr(0, 2000);
+  const std::string all = text_of(builder.snapshot(), {.filter = {.all = true}});
+  EXPECT_EQ(all.find("repeat"), std::string::npos);
+}
+
+TEST(Text, AShortRecursionIsShown) {
+  test::HangBuilder builder;
+  builder.thread(1, {"M Orders.A()", "M Orders.A()", "M Orders.A()", "M Orders.A()", "M Orders.A()", "M Orders.B()"});
+  EXPECT_EQ(text_of(builder.snapshot()).find("repeat"), std::string::npos);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 OPTIONAL = {"build_id", "call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
             "line_approximate", "pdb", "pdb_id", "symbol", "target"}
 # One of each object of the document.
-PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["locks", 0],
-          ["locks", 0, "waiters", 0], ["threads", 0],
+PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["crash"], ["crash", "objects", 0],
+          ["locks", 0], ["locks", 0, "waiters", 0], ["threads", 0],
           ["threads", 0, "frames", 0], ["threads", 0, "runs", 0])
 
 problems = []

@@ -1446,5 +1446,28 @@ TEST(FindingsTest, NoDumpsNoFindings) {
   EXPECT_EQ(headline(find({Snapshot(), Snapshot()})), "there is no thread to look at");
 }
 
+TEST(FindingsTest, ACrashComesBeforeEverythingElse) {
+  const Findings findings = find({test::crashed_program()});
+  EXPECT_EQ(severity(findings), Severity::crash);
+  EXPECT_EQ(headline(findings),
+            "thread 0x204 \"parser\" crashed: access violation (0xc0000005): it wrote to 0x0, a null pointer");
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::crash});
+  const Finding& crash = findings.findings[0];
+  EXPECT_THAT(crash.details,
+              ::testing::ElementsAre("Orders.Failed: no stock", "inner exception: System.IO.IOException"));
+  ASSERT_EQ(ids(findings, crash), std::vector<std::uint32_t>{0x204});
+  EXPECT_EQ(crash.threads[0].words, "crashed in ntdll.dll!memset");
+  EXPECT_EQ(crash.threads[0].frame, 1u) << "the first frame of the program";
+  EXPECT_EQ(findings.threads[crash.threads[0].thread].verdict, Verdict::once);
+}
+
+TEST(FindingsTest, ACrashBesideADeadlockComesFirst) {
+  std::vector<Snapshot> dumps = test::deadlocked_program();
+  dumps.back().crash = Crash{.thread = 0x9999, .code = 0xC00000FD, .objects = {}};
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "a thread crashed: stack overflow (0xc00000fd)");
+  EXPECT_EQ(kinds(findings), (std::vector{FindingKind::crash, FindingKind::deadlock}));
+}
+
 }  // namespace
 }  // namespace mixwalk

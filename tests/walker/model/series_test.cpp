@@ -21,6 +21,7 @@ std::vector<Snapshot> three_dumps() {
     series[i].locks = {{.kind = LockKind::monitor, .address = 0x1000 + i, .type = "Orders.Book", .owner = 7}};
     series[i].locks[0].waiters = {{.os_id = static_cast<std::uint32_t>(8 + i), .pulse = i == 1}};
     series[i].omissions.threads = true;
+    if (i != 1) series[i].crash = Crash{.thread = 7, .code = 0xC0000005, .touched = i, .objects = {}};
     series[i].unasked = i == 0 ? "the DAC crashed" : "";
     series[i].locks_missing = i == 1 ? "the time for it was over" : "";
     for (Thread& thread : series[i].threads) thread.cpu = 100 * i + thread.os_id;

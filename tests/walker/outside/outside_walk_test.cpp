@@ -496,5 +496,45 @@ TEST_F(OutsideWalkTest, CodeOfAnImageInNoListIsUnwoundByItsOwnData) {
       << "code of the runtime that nothing is known about";
 }
 
+// The handler that wrote the dump is below the exception's place on the stack, and is not shown.
+TEST_F(OutsideWalkTest, ACrashedThreadIsWalkedFromItsException) {
+  DumpBuilder dump = standing_at(kInNtdll, {kInNtdll, 0, 0, 0, 0});
+  dump.exception(1, 0xC0000005, kInApp + 2, DumpBuilder::at(kInApp + 2, stack_of(5)), {1, 0});
+  const Snapshot snapshot = walk(dump);
+  ASSERT_TRUE(snapshot.crash);
+  EXPECT_EQ(snapshot.crash->address, kInApp + 2);
+  ASSERT_THAT(snapshot.threads, SizeIs(1));
+  EXPECT_EQ(snapshot.threads[0].stack.frames.front().address, kInApp + 2);
+  EXPECT_TRUE(snapshot.threads[0].stack.whole());
+}
+
+TEST_F(OutsideWalkTest, AReturnIntoAnUnloadedImageIsShown) {
+  DumpBuilder dump = standing_at(kInApp, {0x30'1234, kInApp, kInNtdll, 0});
+  EXPECT_THAT(frames(walk(dump).threads[0].stack), ElementsAre("native 140001020", "gap"));
+  dump.unloaded(0x30'0000, 0x1'0000, 5, "C:\\app\\gone.dll");
+  const Stack stack = walk(dump).threads[0].stack;
+  EXPECT_EQ(stack.frames.at(1).name, "<unloaded gone.dll>+0x1234");
+  EXPECT_FALSE(stack.whole());
+}
+
+// Without memory at the address, nothing but the exception says that no instruction was executed there.
+TEST_F(OutsideWalkTest, TheCallerOfCodeThatIsNotThereIsCertain) {
+  const auto trust_after = [&](std::uint64_t access) {
+    DumpBuilder dump = standing_at(0x30'1234, {kInApp, kJitted + 0x1000, 0}, true);
+    dump.exception(1, 0xC0000005, 0x30'1234, DumpBuilder::at(0x30'1234, stack_of(3)), {access, 0x30'1234});
+    return frames(walk(dump).threads[0].stack);
+  };
+  EXPECT_EQ(trust_after(8), (std::vector<std::string>{"native 301234", "native 140001020", "gap"}));
+  EXPECT_EQ(trust_after(1), (std::vector<std::string>{"native 301234", "gap"}));
+}
+
+TEST_F(OutsideWalkTest, ACallIntoAnUnloadedImageHasTheImagesName) {
+  DumpBuilder dump = standing_at(0x30'1234, {kInApp, kInNtdll, 0});
+  dump.unloaded(0x30'0000, 0x1'0000, 5, "C:\\app\\gone.dll");
+  const Snapshot snapshot = walk(dump);
+  EXPECT_EQ(snapshot.threads[0].stack.frames.front().name, "<unloaded gone.dll>+0x1234");
+  EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 301234", "native 140001020", "native 180001020"));
+}
+
 }  // namespace
 }  // namespace mixwalk

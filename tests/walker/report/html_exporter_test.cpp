@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tests/builders/hang_samples.h"
 #include "tests/builders/recordings.h"
 #include "tests/builders/report_samples.h"
 #include "tests/builders/snapshot_builder.h"
@@ -269,6 +270,16 @@ TEST(HtmlExporter, ThreeDumpsOf1000ThreadsAreBelow3Megabytes) {
   ASSERT_TRUE(HtmlExporter().write_series(dumps, out));
   EXPECT_LT(out.text.size(), 3'000'000u);
   RecordProperty("bytes", static_cast<int>(out.text.size()));
+}
+
+TEST(HtmlExporter, ADumpOfACrashSaysSo) {
+  const Json data = data_of(page_of(test::crashed_program()));
+  const Json& crash = data["dumps"][0]["crash"];
+  EXPECT_EQ(crash["title"], "Crash: access violation (0xc0000005): it wrote to 0x0, a null pointer");
+  EXPECT_EQ(crash["details"], Json({"Orders.Failed: no stock", "inner exception: System.IO.IOException"}));
+  EXPECT_EQ(crash["thread"], 0x204);
+  EXPECT_EQ(crash["frames"], Json({0, 1, 2, 3}));
+  EXPECT_FALSE(data_of(page_of(representative_snapshot()))["dumps"][0].contains("crash"));
 }
 
 }  // namespace

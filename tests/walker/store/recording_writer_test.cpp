@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/builders/hang_samples.h"
 #include "tests/builders/recordings.h"
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
@@ -44,6 +45,18 @@ TEST(RecordingWriter, ADumpComesBack) {
   expect_reads_as(bytes_of(recording), recording);
   recording.some_threads = true;
   recording.unasked = "the DAC crashed";
+  expect_reads_as(bytes_of(recording), recording);
+}
+
+TEST(RecordingWriter, ACrashComesBack) {
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
+  Recording recording = to_recording(test::crashed_program());
+  ASSERT_TRUE(recording.crash);
+  expect_reads_as(bytes_of(recording), recording);
+  recording.crash = Crash{.thread = 0xFFFF'FFFF, .code = 0xFFFF'FFFF, .address = kMax, .access = CrashAccess::execute,
+                          .touched = kMax, .detail = 0xFFFF'FFFF, .objects = {{}, {}}};
+  recording.earlier_dumps = {{.time_ns = 1, .cpu = {}, .locks = {}, .locks_missing = {}, .unasked = {}}};
+  recording.earlier_dumps[0].crash = Crash{.objects = recording.crash->objects};
   expect_reads_as(bytes_of(recording), recording);
 }
 

@@ -98,6 +98,110 @@ TEST_F(DumpTargetTest, AStackThatTheDumpHasInPartIsCut) {
   EXPECT_TRUE(sample.stack.cut());
 }
 
+TEST_F(DumpTargetTest, AListWithoutTheStackLeavesTheMemoryAtRsp) {
+  DumpBuilder dump;
+  dump.memory(0x1000, std::vector<std::byte>(0x1000));
+  dump.thread({.id = 1, .stack = 0x1100, .registers = DumpBuilder::at(5, 0x1140)});
+  const RawSample sample = captured(dump);
+  EXPECT_EQ(sample.fault, CaptureFault::none);
+  EXPECT_EQ(sample.stack.begin(), 0x1140u);
+  EXPECT_EQ(sample.stack.end(), 0x2000u);
+  DumpBuilder nowhere;
+  nowhere.thread({.id = 1, .registers = DumpBuilder::at(5, 0x1140)});
+  EXPECT_EQ(captured(nowhere).fault, CaptureFault::off_stack);
+}
+
+DumpBuilder raised(std::uint32_t code, const std::vector<std::uint64_t>& parameters = {}) {
+  DumpBuilder dump;
+  dump.memory(0x1000, std::vector<std::byte>(0x1000)).memory(0x5000, std::vector<std::byte>(0x1000));
+  dump.module(0x1'0000, 0x1000, 1, "C:\\app\\app.exe").module(0x2'0000, 0x1000, 1, "C:\\Windows\\NTDLL.dll");
+  dump.thread({.id = 1, .stack = 0x1100, .stack_bytes = 0x100, .registers = DumpBuilder::at(5, 0x1140)});
+  return dump.exception(1, code, 0x1'0010, DumpBuilder::at(0x1'0010, 0x5800), parameters);
+}
+
+TEST_F(DumpTargetTest, TheCrashedThreadIsWhereTheExceptionWasRaised) {
+  const RawSample sample = captured(raised(0xC0000005, {1, 0x40}));
+  EXPECT_EQ(sample.context.rip, 0x1'0010u);
+  EXPECT_EQ(sample.stack.begin(), 0x5800u) << "the exception has a stack of its own";
+  EXPECT_EQ(sample.stack.end(), 0x6000u);
+  ASSERT_NE(target_->crash(), nullptr);
+  EXPECT_EQ(*target_->crash(), (Crash{.thread = 1, .code = 0xC0000005, .address = 0x1'0010,
+                                      .access = CrashAccess::write, .touched = 0x40, .objects = {}}));
+}
+
+TEST_F(DumpTargetTest, WhatACrashTouched) {
+  const auto access = [&](const std::vector<std::uint64_t>& parameters) {
+    return target(raised(0xC0000005, parameters)).crash()->access;
+  };
+  EXPECT_EQ(access({0, 0x40}), CrashAccess::read);
+  EXPECT_EQ(access({8, 0x40}), CrashAccess::execute);
+  EXPECT_EQ(access({0, 0x1'0010}), CrashAccess::execute) << "the instruction itself";
+  EXPECT_EQ(access({7, 0x40}), CrashAccess::none);
+  EXPECT_EQ(access({1}), CrashAccess::none);
+  EXPECT_EQ(target(raised(0xC0000006, {0, 0x40, 0xC000009C})).crash()->detail, 0xC000009Cu);
+  EXPECT_EQ(target(raised(0xC0000409, {7})).crash()->detail, 7u);
+  EXPECT_EQ(target(raised(0xE0434352, {0x80131509})).crash()->detail, 0x80131509u);
+}
+
+TEST_F(DumpTargetTest, WhereADebuggerStopsAProgramIsNoCrash) {
+  for (const std::uint32_t code : {0u, 0x80000004u, 0x80000007u, 0x40010005u}) {
+    EXPECT_EQ(captured(raised(code)).context.rip, 5u);
+    EXPECT_EQ(target_->crash(), nullptr) << code;
+  }
+  EXPECT_NE(target(raised(0x80000003)).crash(), nullptr) << "a breakpoint of the program";
+  DumpBuilder attached = raised(0);
+  attached.exception(1, 0x80000003, 0x2'0010, DumpBuilder::at(0x2'0010, 0x5800));
+  EXPECT_EQ(target(attached).crash(), nullptr) << "a breakpoint in ntdll.dll";
+}
+
+TEST_F(DumpTargetTest, AThreadThatOnlyTheExceptionNames) {
+  DumpBuilder dump = raised(0);
+  dump.exception(0x77, 0xC0000005, 0x1'0010, DumpBuilder::at(0x1'0010, 0x5800));
+  DumpTarget& of = target(dump);
+  ASSERT_THAT(of.threads(), SizeIs(2));
+  EXPECT_EQ(of.threads()[1].os_id, 0x77u);
+  RawSample sample(buffer_, {});
+  of.capture(of.threads()[1], sample);
+  EXPECT_EQ(sample.fault, CaptureFault::none);
+  EXPECT_EQ(sample.stack.begin(), 0x5800u);
+  of.capture(of.threads()[0], sample);
+  EXPECT_EQ(sample.context.rip, 5u);
+}
+
+TEST_F(DumpTargetTest, AThrownObjectOfCppHasItsTypeAndItsText) {
+  for (const char* const name : {"thrown", "thrown_msvc"}) {
+    file_ = dump_samples().at(name);
+    read_ = Minidump::parse(file_);
+    target_.emplace(read_, disk_);
+    ASSERT_THAT(target_->crash()->objects, SizeIs(1)) << name;
+    EXPECT_NE(target_->crash()->objects[0].message, "") << name;
+  }
+  EXPECT_EQ(target_->crash()->objects[0].type, "std::exception");
+}
+
+TEST_F(DumpTargetTest, UnloadedImagesAreKnownByTheirAddresses) {
+  DumpBuilder dump = raised(0);
+  dump.unloaded(0x3'0000, 0x100, 5, "gone.dll").unloaded(0x3'0000, 0x1000, 6, "older.dll");
+  const DumpTarget& of = target(dump);
+  EXPECT_EQ(of.unloaded_at(0x3'0012)->path, "gone.dll");
+  EXPECT_EQ(of.unloaded_at(0x3'0112)->path, "older.dll");
+  EXPECT_EQ(of.unloaded_at(0x3'0112)->base, 0x3'0000u);
+  EXPECT_FALSE(of.unloaded_at(0x3'1000));
+}
+
+TEST_F(DumpTargetTest, OfOverlappingImagesTheOneInTheMemoryIsRight) {
+  const auto app = loaded(app_image());
+  const auto bytes = static_cast<std::uint32_t>(app.size());
+  DumpBuilder dump;
+  dump.module(kAppBase - 0x8000, 0x2'0000, 7, "C:\\app\\large.dll");
+  dump.module(kAppBase, bytes, ImageBuilder::kTimestamp, "C:\\app\\app.exe").memory(kAppBase, app);
+  dump.module(kAppBase + 0x800, 0x2'0000, 7, "C:\\app\\over.dll").thread({.id = 1});
+  const DumpTarget& of = target(dump);
+  ASSERT_THAT(of.modules(), SizeIs(1));
+  EXPECT_EQ(of.modules()[0].path, "C:\\app\\app.exe");
+  EXPECT_THAT(of.overlapping(), ::testing::ElementsAre("C:\\app\\large.dll", "C:\\app\\over.dll"));
+}
+
 TEST_F(DumpTargetTest, ModulesAreSortedAndDisjoint) {
   DumpBuilder dump;
   dump.module(0x9000, 0x1000, 1, "C:\\a\\main.exe").module(0x3000, 0x2000, 2, "C:\\a\\low.dll");

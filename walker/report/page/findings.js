@@ -44,3 +44,16 @@ function findingStep(part) {
       el('p', {}, el('a', {href: linkOf(seen.thread)}, threadTitle(seen.thread)), ' ', verdictBadge(entry.verdict), ' ', readable(part.words)),
       shown.length ? el('ol', {class: 'stack chain'}, ...shown.map((frame) => frameRow(frame, 0, undefined, {}))) : null);
 }
+
+// The crash because of which a dump was written, for a page without findings.
+function crashCard({crash, threads}) {
+  const thread = threads.find(({id}) => id === crash.thread);
+  const stack = thread ? stackOf(thread.leaf) : [];
+  const shown = crash.frames.filter((at) => at < stack.length).map((at) => stack[at]);
+  return el('article', {class: 'finding crash'},
+      el('h3', {}, readable(crash.title)),
+      ...crash.details.map((detail) => el('p', {}, readable(detail))),
+      el('ul', {class: 'steps'}, el('li', {class: 'step'},
+          el('p', {}, thread ? el('a', {href: linkOf(thread)}, threadTitle(thread)) : `Thread ${hex(crash.thread)}`, ' crashed'),
+          shown.length ? el('ol', {class: 'stack chain'}, ...shown.map((frame) => frameRow(frame, 0, undefined, {}))) : null)));
+}

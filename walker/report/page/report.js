@@ -123,9 +123,9 @@ function listLines(lines, rest) {
 }
 
 function findings() {
-  if (!hang) return;
+  if (!hang && !dump?.crash) return;
   byId('findings').hidden = false;
-  byId('findings').append(allOf(findingsView()));
+  byId('findings').append(allOf(hang ? findingsView() : [crashCard(dump)]));
 }
 
 function legend() {

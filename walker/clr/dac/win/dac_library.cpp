@@ -162,7 +162,8 @@ void DacLibrary::each_thread(Visit visit) {
 std::vector<ClrThread> DacLibrary::threads() {
   std::vector<ClrThread> threads;
   each_thread([&](std::uint64_t address, const dac::ThreadData& data, bool pauses) {
-    threads.push_back({address, data.os_id, data.managed_id, data.domain, data.preemptive_gc_disabled != 0, pauses});
+    threads.push_back({address, data.os_id, data.managed_id, data.domain, data.preemptive_gc_disabled != 0, pauses,
+                       data.last_thrown});
   });
   return threads;
 }

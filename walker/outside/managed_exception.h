@@ -1,0 +1,14 @@
+#pragma once
+
+#include "unmanaged/step/memory_reader.h"
+#include "walker/clr/clr_questions.h"
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// Adds to a snapshot whose crash is a managed exception the exception that the crashed thread threw last, and its inner
+// exceptions, each with its type, its message and its own stack trace. Adds nothing if the memory or the runtime's
+// library does not have them, and for .NET Framework. Nothing that is read is trusted. Not frozen-safe.
+void add_managed_exceptions(Snapshot& snapshot, const MemoryReader& memory, ClrQuestions& clr);
+
+}  // namespace mixwalk
