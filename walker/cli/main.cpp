@@ -39,8 +39,9 @@ ExitCode run_command(const Command& command) {
 
 int main(int count, char** values) {
   try {
-    return static_cast<int>(mixwalk::run_arguments(
-        {values + (count > 0), values + count}, [](const auto& command) { return mixwalk::run_command(command); }));
+    return static_cast<int>(mixwalk::run_arguments({values + (count > 0), values + count},
+                                                   [](const auto& command) { return mixwalk::run_command(command); },
+                                                   {.processes = false}));
   } catch (const std::exception& error) {
     return static_cast<int>(
         mixwalk::print_failure({mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));

@@ -15,8 +15,8 @@ namespace mixwalk {
 // Parses the command line, and calls `run` with the command that it means, or prints what it asks for instead: help, or
 // what is wrong.
 template <class Run>
-ExitCode run_arguments(const std::vector<std::string>& arguments, const Run& run) {
-  const ParseResult parsed = parse_command_line(arguments, otel_variables());
+ExitCode run_arguments(const std::vector<std::string>& arguments, const Run& run, Abilities abilities = {}) {
+  const ParseResult parsed = parse_command_line(arguments, otel_variables(), abilities);
   if (parsed.command) return std::visit(run, *parsed.command);
   if (!parsed.to_stdout.empty()) return print(parsed.to_stdout);
   std::fputs(parsed.to_stderr.c_str(), stderr);

@@ -36,7 +36,8 @@ class RecordOutput {
   // To be called after the last sample. Ends the file, however many samples it has.
   std::optional<Failure> finish();
 
-  // A text for the user about the files: their names, and whether they replaced others.
+  // A text for the user about the files: their names, and whether they replaced others. Empty if the one file at the
+  // end has said so itself.
   std::string said() const;
 
  private:
