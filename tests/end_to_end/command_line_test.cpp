@@ -149,7 +149,10 @@ TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
 TEST_F(CommandLine, AnotherVisitorIsWaitedFor) {
   TargetSession other = attach_to(hang_.id());
   const std::vector<std::string> dump = {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id())};
-  EXPECT_EQ(run_program(dump).exit_code, kAlreadyProfiled);
+  const ProgramResult refused = run_program(dump);
+  EXPECT_EQ(refused.exit_code, kAlreadyProfiled);
+  EXPECT_TRUE(says(refused, "another mixwalk is still in process ")) << refused.err;
+  EXPECT_TRUE(says(refused, ": --wait 30s waits until it has left")) << refused.err;
   ProgramResult waiting;
   std::thread patient([&] { waiting = run("dump", {}); });
   Sleep(1000);

@@ -54,7 +54,8 @@ void expect_unharmed(ChildProcess& hang) {
 }
 
 TEST(Refusal, NoSuchProcess) {
-  expect_refusal(dump({"-p", "99999996"}), ExitCode::no_process, "no process with id 99999996");
+  expect_refusal(dump({"-p", "99999996"}), ExitCode::no_process,
+                 "no process with id 99999996: mixwalk ps lists the .NET processes");
   expect_refusal(dump({"-n", "no-such-program"}), ExitCode::no_process, "no-such-program");
 }
 

@@ -53,8 +53,10 @@ std::string literal(const std::string& lines) {
 }
 
 std::string options(const CommandInfo& command) {
-  std::string all;
+  std::string all, group;
   for (const OptionInfo& option : command.options) {
+    if (option.group != group && !command.name.empty()) all += ".PP\n\\fB" + roff(option.group) + "\\fR\n";
+    group = option.group;
     std::string shown;
     for (const std::string& name : option.names) shown += (shown.empty() ? "\\fB" : ", \\fB") + roff(name) + "\\fR";
     if (!option.text.empty()) shown += (shown.empty() ? "\\fI" : " \\fI") + roff(option.text) + "\\fR";
@@ -70,7 +72,8 @@ std::string man_page(const std::vector<CommandInfo>& commands) {
   for (const CommandInfo& command : commands) {
     if (command.name.empty()) continue;
     synopsis += (synopsis.empty() ? "" : "\n") + command.usage;
-    sections += ".SS mixwalk " + roff(command.name) + "\n" + paragraphs(command.description) + options(command);
+    sections += ".SS mixwalk " + roff(command.name) + "\n" + paragraphs(command.description) +
+                (command.on_windows_only ? ".PP\nOnly on Windows.\n" : "") + options(command);
     if (!command.examples.empty()) sections += ".PP\nExamples:\n.PP\n" + literal(command.examples);
   }
   const CommandInfo& whole = commands.front();

@@ -37,6 +37,21 @@ std::string row(const OptionInfo& option) {
   return "| `" + shown + "` | " + markdown(option.help) + " |\n";
 }
 
+// Where the command can be used, if not everywhere.
+std::string systems(const CommandInfo& command) {
+  if (command.on_windows_only) return "Only on Windows.\n\n";
+  std::string portable;
+  bool all = true;
+  for (const OptionInfo& option : command.options) {
+    all = all && !option.on_windows_only;
+    if (option.on_windows_only) continue;
+    const auto name =
+        std::ranges::find_if(option.names, [](const std::string& each) { return each.starts_with("--"); });
+    portable += (portable.empty() ? "`" : ", `") + (name == option.names.end() ? option.text : *name) + "`";
+  }
+  return all ? "" : "On Linux it has only these: " + portable + ".\n\n";
+}
+
 std::string code(const std::string& lines) { return "```\n" + lines + "\n```\n"; }
 
 }  // namespace
@@ -48,8 +63,13 @@ std::string options_page(const std::vector<CommandInfo>& commands) {
       "mixwalk reads its command line.\n";
   for (const CommandInfo& command : commands) {
     page += "\n## " + (command.name.empty() ? "mixwalk" : command.name) + "\n" + paragraphs(command.description) +
-            code(command.usage) + "\n| option | |\n|---|---|\n";
-    for (const OptionInfo& option : command.options) page += row(option);
+            systems(command) + code(command.usage);
+    std::string group;
+    for (const OptionInfo& option : command.options) {
+      if (option.group != group) page += "\n| " + option.group + " | |\n|---|---|\n";
+      group = option.group;
+      page += row(option);
+    }
     if (!command.examples.empty()) page += "\n" + code(command.examples);
   }
   return page;

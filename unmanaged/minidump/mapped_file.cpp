@@ -121,7 +121,7 @@ MappedFile::MappedFile(const std::string& path) {
 }
 
 MappedFile::~MappedFile() {
-  if (bytes_.empty()) return;
+  if (bytes_.empty() || !content_.empty()) return;
   if (Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()))) {
     mapped->begin = 0;
     mapped->taken = false;
@@ -131,7 +131,7 @@ MappedFile::~MappedFile() {
 }
 
 bool MappedFile::cut() const noexcept {
-  if (bytes_.empty()) return false;
+  if (bytes_.empty() || !content_.empty()) return false;
   const Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()));
   if (mapped != nullptr && mapped->cut) return true;
   // In the page that contains the new end, the part behind the end reads as zeros without a signal.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace mixwalk {
 
@@ -13,6 +14,15 @@ class MappedFile {
  public:
   // `path` is UTF-8. If the file cannot be mapped, the object has an error and no bytes.
   explicit MappedFile(const std::string& path);
+  // A file that cannot be mapped, such as a pipe, and was read already. `error`: as for error(); there are no bytes
+  // then.
+  struct Content {
+    std::string bytes, error;
+  };
+  explicit MappedFile(Content content)
+      : content_(std::move(content.bytes)),
+        bytes_(std::as_bytes(std::span(content_))),
+        error_(std::move(content.error)) {}
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
@@ -25,6 +35,7 @@ class MappedFile {
   bool cut() const noexcept;
 
  private:
+  std::string content_;  // empty if the file is mapped
   std::span<const std::byte> bytes_;
   std::string error_;
   int file_ = -1;  // the file descriptor on Linux, while there are bytes

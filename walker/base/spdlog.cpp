@@ -16,5 +16,4 @@
 #include <spdlog/sinks/wincolor_sink-inl.h>
 #include <spdlog/spdlog-inl.h>
 
-template std::shared_ptr<spdlog::logger> spdlog::stderr_logger_st<spdlog::synchronous_factory>(
-    const std::string&);
+template class spdlog::sinks::stderr_sink<spdlog::details::console_nullmutex>;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "walker/base/printable.h"
+#include "walker/cli/input_file.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/export/difference_text.h"
 #include "walker/report/html_exporter.h"
@@ -26,7 +27,7 @@ ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecord
                             const std::string& note, Output& output) {
   if (command.across) {
     return print_failure(
-        {ExitCode::input, "--across is for dumps, and " + quoted_path(first.file) + " is a recording"});
+        {ExitCode::usage, "--across cannot be used with recordings: " + input_words(first.file) + " is one"});
   }
   if (command.format == Format::json) {
     return print_failure({ExitCode::input, "a comparison of two recordings is written as text or HTML, not as JSON"});

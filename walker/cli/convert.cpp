@@ -94,8 +94,8 @@ std::optional<Failure> write_file(const Recording& recording, const ConvertComma
   if (would_lose_input(command)) return unwritable_output(command.output, "that would overwrite the recording that is read");
   if (format.refusal != nullptr) {
     if (const std::string why = format.refusal(recording); !why.empty()) {
-      return Failure{ExitCode::input, quoted_path(command.input) + " cannot be written as " +
-                                          std::string(format.name) + ": " + why};
+      return Failure{ExitCode::input,
+                     input_words(command.input) + " cannot be written as " + std::string(format.name) + ": " + why};
     }
   }
   return write(recording, command, note);
@@ -108,15 +108,29 @@ ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& 
   return (*session)->finish();
 }
 
+// Why --all changes nothing for this recording. Returns nothing if it was not given, or changes something.
+std::optional<Failure> useless_all(const ConvertCommand& command, const Recording& recording) {
+  const bool is_text = command.format != nullptr && command.format->id == Format::text;
+  const bool useful = recording.event == SampleEvent::exception || (recording.event == SampleEvent::dump && is_text);
+  if (!command.filter.all || useful) return std::nullopt;
+  return Failure{ExitCode::usage, "--all cannot be used with " + input_words(command.input) +
+                                      ": it is for recordings of exceptions, and for dumps as text"};
+}
+
 }  // namespace
 
 ExitCode run(const ConvertCommand& command) {
+  const auto path = command.output == "-" ? std::nullopt : std::optional(command.output);
+  if (command.format != nullptr) {
+    if (const auto failure = refuse_terminal(*command.format, path)) return print_failure(*failure);
+  }
   auto input = read(command);
   if (!input) return print_failure(input.failure());
   if (const auto failure = keep_times(*input->recording, command)) return print_failure(*failure);
   const Recording& recording = *input->recording;
+  if (const auto failure = useless_all(command, recording)) return print_failure(*failure);
   const std::string cut = sentence(input->cut);
-  const std::string note = cut.empty() ? "" : quoted_path(command.input) + ": " + cut;
+  const std::string note = cut.empty() ? "" : input_words(command.input) + ": " + cut;
   if (command.format != nullptr) {
     if (const auto failure = write_file(recording, command, note)) return print_failure(*failure);
   }

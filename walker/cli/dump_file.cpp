@@ -1,15 +1,17 @@
 #include "walker/cli/dump_file.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 #include "symbols/managed_lines.h"
 #include "symbols/symboliser.h"
 #include "unmanaged/minidump/mapped_file.h"
+#include "walker/base/count_words.h"
 #include "walker/base/partial_file.h"
-#include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
@@ -29,9 +31,19 @@ namespace {
 constexpr std::size_t kMaxPath = 1000;  // bytes of a path in a message
 constexpr std::string_view kCut = "it became shorter while it was read, or a part of it cannot be read";
 
+// A word without an extension that is no file was presumably meant as the name of a process.
+Failure unopened(const std::string& path, const std::string& why) {
+  Failure failure = unreadable_file(path, why);
+  std::error_code ignored;
+  if (path != kStandardInput && extension_of(path).empty() && !std::filesystem::exists(path_of(path), ignored)) {
+    failure.message += "; a process's name goes after -n, a program after --";
+  }
+  return failure;
+}
+
 // Why there are no stacks in the file. Reports the facts about the dump that a person must know, besides its stacks.
 std::optional<Failure> unusable(const std::string& path, const MappedFile& file, const Minidump& dump) {
-  if (!file.error().empty()) return unreadable_file(path, file.error());
+  if (!file.error().empty()) return unopened(path, file.error());
   const std::span<const std::byte> bytes = file.bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (const std::string why = kind_refusal("dump", file_kind(text)); !why.empty()) return unreadable_file(path, why);
@@ -41,8 +53,9 @@ std::optional<Failure> unusable(const std::string& path, const MappedFile& file,
   }
   if (error != MinidumpError::none) return unreadable_file(path, to_string(error));
   if (dump.missing_bytes() != 0) {
-    print_failure({ExitCode::ok, quoted_path(path) + " is cut off: " + std::to_string(dump.missing_bytes()) +
-                              " bytes of the process's memory are missing"});
+    const std::uint64_t missing = dump.missing_bytes();
+    print_failure({ExitCode::ok, input_words(path) + " is cut off: " + count_words(missing, "byte") +
+                                     " of the process's memory " + (missing == 1 ? "is" : "are") + " missing"});
   }
   return std::nullopt;
 }
@@ -65,14 +78,14 @@ class DumpFileRun {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
-    const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
+    const Failure missing{ExitCode::no_thread, input_words(command_.file) + " has no " + unmatched.text()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
     if (const std::string unfound = missing_text(missing_of(symboliser_, lines_)); !unfound.empty()) log(unfound);
     if (mapped_.cut()) return print_failure(unreadable_file(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
-      print_failure({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
+      print_failure({ExitCode::ok, input_words(command_.file) + ": managed frames are missing: " + snapshot.unasked});
     }
     const bool colour = wants_colour(command_, host_.show_colours());
     if (const auto failure = write_dump(snapshot, command_, colour, output, calls)) return print_failure(*failure);
@@ -83,7 +96,7 @@ class DumpFileRun {
   // The stacks, without names of native frames.
   Snapshot stacks() {
     for (const std::string& path : target_.overlapping()) {
-      print_failure({ExitCode::ok, quoted_path(command_.file) +
+      print_failure({ExitCode::ok, input_words(command_.file) +
                                 ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
     }
     const OpenedClr clr = host_.open_clr(target_, command_);
@@ -127,10 +140,21 @@ class DumpFileRun {
   ManagedLines lines_;
 };
 
+// The file, or standard input, which is read into memory.
+MappedFile open_dump_file(const std::string& path) {
+  if (path != kStandardInput) return MappedFile(path);
+  auto bytes = file_bytes(path, [](std::string_view first) { return first.starts_with("MDMP"); });
+  if (!bytes) {
+    const std::size_t before_why = unreadable_file(path, "").message.size();
+    return MappedFile(MappedFile::Content{.bytes = {}, .error = bytes.failure().message.substr(before_why)});
+  }
+  return MappedFile(MappedFile::Content{.bytes = std::move(*bytes), .error = {}});
+}
+
 }  // namespace
 
 Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host) {
-  const MappedFile file(command.file);
+  const MappedFile file = open_dump_file(command.file);
   const Minidump dump = Minidump::parse(file.bytes());
   if (auto failure = unusable(command.file, file, dump)) return std::move(*failure);
   DumpFileRun look(command, host, file, dump);
@@ -145,9 +169,11 @@ ExitCode run(const DumpFileCommand& command, const DumpFileServices& host) {
   if (command.output && would_overwrite(*command.output, command.file)) {
     return print_failure(unwritable_output(command.output, "that would overwrite the dump file that is read"));
   }
+  if (const auto failure = refuse_terminal(*command.format, command.output)) return print_failure(*failure);
+  say_missing_folders(command.symbol_path);
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
-  const MappedFile file(command.file);
+  const MappedFile file = open_dump_file(command.file);
   const Minidump dump = Minidump::parse(file.bytes());
   if (const auto failure = unusable(command.file, file, dump)) return print_failure(*failure);
   return DumpFileRun(command, host, file, dump).run(output);

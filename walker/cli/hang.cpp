@@ -14,6 +14,7 @@
 #include "walker/cli/compare_recordings.h"
 #include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/export/dump_format.h"
@@ -67,7 +68,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
     if (const std::string why = series_refusal(*read.recording); !why.empty()) return unreadable_file(file, why);
   }
   if (const std::string cut = sentence(read.cut); !cut.empty()) {
-    const std::string about = quoted_path(file) + ": " + cut;
+    const std::string about = input_words(file) + ": " + cut;
     print_failure({ExitCode::ok, about});
     inputs.note += (inputs.note.empty() ? "" : ". ") + about;
   }
@@ -86,7 +87,9 @@ std::optional<Failure> read_file(const std::string& file, const OpenDump& open_d
     return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
   });
   if (!bytes) return bytes.failure();
-  if (is_minidump(*bytes)) {
+  if (is_minidump(*bytes) && file == kStandardInput) {
+    return unreadable_file(file, "it is a minidump, which is read from a file here; mixwalk dump - shows its stacks");
+  } else if (is_minidump(*bytes)) {
     auto snapshot = open_dump(file);
     if (!snapshot) return snapshot.failure();
     add(inputs, file, std::move(*snapshot));
@@ -108,18 +111,18 @@ std::optional<Failure> read_files(const HangCommand& command, const OpenDump& op
   for (const std::string& file : command.files) {
     if (auto failure = read_file(file, open_dump, !command.single, inputs)) return failure;
     if (inputs.recordings.empty()) continue;
-    const std::string recording = quoted_path(inputs.recordings.front().file);
+    const std::string recording = input_words(inputs.recordings.front().file);
     if (!inputs.dumps.files.empty()) {
-      return Failure{ExitCode::input, recording + " is a recording, and " + quoted_path(inputs.dumps.files.front()) +
+      return Failure{ExitCode::input, recording + " is a recording, and " + input_words(inputs.dumps.files.front()) +
                                           " is a dump: compare takes dumps, or two recordings"};
     }
     if (inputs.recordings.size() > 2) {
-      return Failure{ExitCode::input, "compare takes two recordings, and there are more: " + quoted_path(file)};
+      return Failure{ExitCode::input, "compare takes two recordings, and there are more: " + input_words(file)};
     }
   }
   if (inputs.recordings.size() == 1) {
-    return Failure{ExitCode::input, "compare needs two recordings, and there is one: " +
-                                        quoted_path(inputs.recordings.front().file)};
+    return Failure{ExitCode::input,
+                   "compare needs two recordings, and there is one: " + input_words(inputs.recordings.front().file)};
   }
   return std::nullopt;
 }
@@ -193,7 +196,7 @@ std::vector<std::string> drop(Dumps& dumps, const Why& why_dropped) {
     if (why.empty()) {
       kept.push_back(i);
     } else {
-      sentences.push_back(quoted_path(dumps.files[i]) + " " + why);
+      sentences.push_back(input_words(dumps.files[i]) + " " + why);
     }
   }
   dumps = picked(std::move(dumps), kept);
@@ -209,7 +212,7 @@ std::string why_empty(const Dumps& dumps, std::size_t one, const std::vector<std
 std::string why_same(const Dumps& dumps, std::size_t one, const std::vector<std::size_t>& kept) {
   const auto same = std::ranges::find_if(
       kept, [&](std::size_t before) { return is_same_dump(dumps.dumps[before], dumps.dumps[one]); });
-  return same == kept.end() ? "" : "is the same dump as " + quoted_path(dumps.files[*same]);
+  return same == kept.end() ? "" : "is the same dump as " + input_words(dumps.files[*same]);
 }
 
 bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Findings& findings,
@@ -245,6 +248,7 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
   if (command.output && is_one_of(*command.output, command.files)) {
     return print_failure(unwritable_output(command.output, "that would overwrite a dump that is read"));
   }
+  say_missing_folders(command.symbol_path);
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
   Inputs inputs;

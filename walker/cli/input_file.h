@@ -10,11 +10,25 @@
 
 namespace mixwalk {
 
+// The path that means standard input wherever a file is read.
+inline constexpr std::string_view kStandardInput = "-";
+// The file in a message: its path in quotes, or "standard input".
+std::string input_words(const std::string& path);
 // The failure ExitCode::input: "cannot read "orders.mixwalk": …".
 Failure unreadable_file(const std::string& path, std::string_view why);
 
-// Opens a file for reading. Returns an empty text, or the reason why it cannot be read.
-std::string open_input(const std::string& path, std::ifstream& in);
+// A file that is read from its beginning to its end, or standard input.
+class InputFile {
+ public:
+  // To be called once, before everything else. Returns an empty text, or the reason why the file cannot be read.
+  std::string open(const std::string& path);
+  std::istream& stream() noexcept { return *in_; }
+  void close() { file_.close(); }
+
+ private:
+  std::ifstream file_;
+  std::istream* in_ = &file_;
+};
 
 // The bytes of a file, or of a pipe. If `wanted` returns false for the first bytes (1 MiB, or all of a smaller input),
 // the rest is not read. An input larger than kMaxInputBytes is a failure.

@@ -1,14 +1,33 @@
 #include "walker/cli/local_symbols.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "walker/base/count_words.h"
 #include "walker/base/environment.h"
+#include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
+#include "walker/cli/output/print_failure.h"
 
 namespace mixwalk {
 
 std::string symbol_path_text(const std::optional<std::string>& given) {
   return given ? *given : environment_text("_NT_SYMBOL_PATH").value_or("");
+}
+
+void say_missing_folders(const std::optional<std::string>& given) {
+  const SymbolPath path = parse_symbol_path(given.value_or(""));
+  for (const SymbolPath::Folder& folder : path.folders) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path_of(folder.path), ignored)) continue;
+    print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(folder.path) + " is not a folder, and is left out"});
+  }
+  for (const std::string& part : path.left_out) {
+    print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(part) +
+                                     " is on another machine, and is left out: fetch PDBs into a folder (symchk), and "
+                                     "name that"});
+  }
 }
 
 LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
@@ -48,11 +67,15 @@ std::string manifest_text(const std::vector<MissingPdb>& missing) {
   return text;
 }
 
+std::string not_found_words(const std::vector<MissingPdb>& missing) {
+  return count_words(missing.size(), "PDB") + (missing.size() == 1 ? " was" : " were") + " not found";
+}
+
 std::string missing_text(const std::vector<MissingPdb>& missing) {
   if (missing.empty()) return {};
   std::string text = manifest_text(missing);
   text.pop_back();
-  return std::to_string(missing.size()) + " PDBs were not found; in the form that symchk /im reads:\n" + text;
+  return not_found_words(missing) + "; in the form that symchk /im reads:\n" + text;
 }
 
 }  // namespace mixwalk

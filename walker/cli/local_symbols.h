@@ -15,6 +15,10 @@ namespace mixwalk {
 // neither is given.
 std::string symbol_path_text(const std::optional<std::string>& given);
 
+// Prints a line for each folder of a given --symbol-path in which nothing can be found: it does not exist, or is on
+// another machine. Nothing for the environment variable, which is not of this command; mixwalk doctor checks it.
+void say_missing_folders(const std::optional<std::string>& given);
+
 // The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
 // the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
@@ -47,6 +51,8 @@ std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines&
 // A text for people: "name,GUIDage,1" per line, as symchk /im reads it. Names that come from the target are made
 // printable. Of a very long list the text has only the first entries.
 std::string manifest_text(const std::vector<MissingPdb>& missing);
+// "3 PDBs were not found"
+std::string not_found_words(const std::vector<MissingPdb>& missing);
 // A text for a log: how many PDBs were not found, and their lines. Empty if none is missing.
 std::string missing_text(const std::vector<MissingPdb>& missing);
 

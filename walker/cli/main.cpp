@@ -68,8 +68,9 @@ int main(int count, char** values) {
   mixwalk::fill_standard_streams();
   mixwalk::set_up_signals();
   try {
-    return static_cast<int>(mixwalk::run_arguments(
-        {values + (count > 0), values + count}, {}, [](const auto& command) { return mixwalk::run_command(command); }));
+    return static_cast<int>(mixwalk::run_arguments({values + (count > 0), values + count}, {},
+                                                   [](const auto& command) { return mixwalk::run_command(command); },
+                                                   {.processes = false}));
   } catch (const std::exception& error) {
     return static_cast<int>(
         mixwalk::print_failure({mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));

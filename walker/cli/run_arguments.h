@@ -16,8 +16,9 @@ namespace mixwalk {
 // Parses the command line, and calls `run` with the command that it means, or prints what it asks for instead: help, or
 // what is wrong. `list_folder`: as for expand_inputs().
 template <class Run>
-ExitCode run_arguments(const std::vector<std::string>& arguments, const ListFolder& list_folder, const Run& run) {
-  ParseResult parsed = parse_command_line(arguments, otel_variables());
+ExitCode run_arguments(const std::vector<std::string>& arguments, const ListFolder& list_folder, const Run& run,
+                       Abilities abilities = {}) {
+  ParseResult parsed = parse_command_line(arguments, otel_variables(), abilities);
   if (parsed.command) {
     if (const auto failure = expand_inputs(*parsed.command, list_folder)) return print_failure(*failure);
     return std::visit(run, *parsed.command);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <set>
 #include <string>
 
+#include "walker/base/count_words.h"
 #include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
@@ -40,7 +40,7 @@ bool is_named(const Frame& frame) noexcept {
 class RecordFile {
  public:
   // error() is empty, or says why the file cannot be read.
-  explicit RecordFile(const std::string& path) { error_ = open_input(path, in_); }
+  explicit RecordFile(const std::string& path) { error_ = in_.open(path); }
 
   // The next record, valid until the next call. If the kind is Kind::more, the file cannot be read, and error() says
   // why.
@@ -90,13 +90,14 @@ class RecordFile {
     const std::size_t wanted = std::max(kReadBytes, had);
     bytes_.resize(had + wanted);
     errno = 0;
-    in_.read(bytes_.data() + had, static_cast<std::streamsize>(wanted));
-    bytes_.resize(had + static_cast<std::size_t>(in_.gcount()));
-    if (in_.bad()) error_ = errno_text();
-    is_all_ = !in_;
+    std::istream& in = in_.stream();
+    in.read(bytes_.data() + had, static_cast<std::streamsize>(wanted));
+    bytes_.resize(had + static_cast<std::size_t>(in.gcount()));
+    if (in.bad()) error_ = errno_text();
+    is_all_ = !in;
   }
 
-  std::ifstream in_;
+  InputFile in_;
   std::string error_;
   RecordSequence records_;
   std::string bytes_;
@@ -183,9 +184,11 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
                                           RecordingWriter& writer) {
   const std::string_view why = collector_.add(batch_, is_header);
   if (!why.empty()) {
-    return unreadable(
-        is_header ? nonsense(layout::File::header, 0, why)
-                  : fmt::format("one of its first {} chunks makes no sense: {}", in.chunks(), why));
+    return unreadable(is_header ? nonsense(layout::File::header, 0, why)
+                                : fmt::format("{} makes no sense: {}",
+                                              in.chunks() < 2 ? std::string("its first chunk")
+                                                              : fmt::format("one of its first {} chunks", in.chunks()),
+                                              why));
   }
   batch_.clear();
   Recording& recording = collector_.recording();
@@ -198,6 +201,7 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
 }
 
 ExitCode Symbolising::run() {
+  say_missing_folders(command_.symbol_path);
   using Kind = RecordSequence::Next::Kind;
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
@@ -228,19 +232,17 @@ ExitCode Symbolising::run() {
   in.close();  // this may be the file that is replaced
   const bool replaces = out.replaces();
   if (const std::string why = out.commit(); !why.empty()) return print_failure(unwritable_output(command_.output, why));
-  if (!cut.empty()) print_failure({ExitCode::ok, quoted_path(command_.input) + ": " + cut});
+  if (!cut.empty()) print_failure({ExitCode::ok, input_words(command_.input) + ": " + cut});
   say_what_was_done(replaces);
   return say_what_is_missing();
 }
 
 void Symbolising::say_what_was_done(bool replaces) const {
-  print_failure({ExitCode::ok, fmt::format("wrote {}{}: {} of {} native frames in images had names, {} "
-                                    "have now; {} of {} managed frames "
-                                    "had lines, {} have now; {} inlined calls were added",
-                                    quoted_path(command_.output),
-                                    replaces ? " in place of the file that was there" : "",
-                                    native_.before, native_.all, native_.after, managed_.before,
-                                    managed_.all, managed_.after, inlined_)});
+  print_failure({ExitCode::ok,
+                 fmt::format("{}: native frames in images with a name: {} of {} before, {} now; managed frames with a "
+                             "line: {} of {} before, {} now; inlined calls added: {}",
+                             written_words(command_.output, replaces), native_.before, native_.all, native_.after,
+                             managed_.before, managed_.all, managed_.after, inlined_)});
 }
 
 ExitCode Symbolising::say_what_is_missing() const {
@@ -249,19 +251,18 @@ ExitCode Symbolising::say_what_is_missing() const {
     print_failure({ExitCode::ok, "not used: " + refused[i]});
   }
   if (refused.size() > kMaxShownRefused) {
-    print_failure({ExitCode::ok, fmt::format("not used: {} further files", refused.size() - kMaxShownRefused)});
+    print_failure({ExitCode::ok, "not used: " + count_words(refused.size() - kMaxShownRefused, "further file")});
   }
   if (!unidentified_.empty()) {
-    print_failure(
-        {ExitCode::ok, fmt::format("the files of {} images were not found, and the recording does not say which "
-                                   "PDBs they have; the first is {}",
-                                   unidentified_.size(), quoted_path(*unidentified_.begin()))});
+    print_failure({ExitCode::ok,
+                   fmt::format("the files of {} were not found, and the recording does not say which PDBs they have; "
+                               "the first is {}",
+                               count_words(unidentified_.size(), "image"), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
   if (missing.empty()) return ExitCode::ok;
   print_failure(
-      {ExitCode::ok, fmt::format("{} PDBs were not found; standard output lists them in the form that symchk /im reads",
-                                 missing.size())});
+      {ExitCode::ok, not_found_words(missing) + "; standard output has the list in the form that symchk /im reads"});
   return print(manifest_text(missing));
 }
 

@@ -99,6 +99,7 @@ class Writer {
 
   void thread(const ThreadHistory& history) {
     json_.field("os_id", history.os_id);
+    json_.field("os_id_hex", hex(history.os_id));
     text_or_null("name", history.name);
     json_.array("roles", role_names(history.roles), [this](std::string_view role) { json_.value(role); });
     json_.field("verdict", enum_name(history.verdict));
@@ -125,6 +126,9 @@ class Writer {
     json_.objects("frames", stack.frames, [&](const Frame& frame) {
       json_.field("kind", enum_name(frame.kind));
       json_.field("label", frame_label(snapshot, frame));
+      const bool in_module = frame.kind != FrameKind::gap && frame.module != Frame::kNone;
+      text_or_null("module_name",
+                   in_module ? module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]) : std::string());
       if (!frame.file.empty()) json_.field("file", frame.file);
       if (frame.line != 0) json_.field("line", frame.line);
     });

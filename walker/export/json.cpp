@@ -15,6 +15,7 @@
 #include "walker/hang/thread_roles.h"
 #include "walker/model/counters.h"
 #include "walker/model/crash_words.h"
+#include "walker/shown/frame_label.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/image_id.h"
 #include "walker/shown/words.h"
@@ -47,6 +48,7 @@ Json module_json(const Module& module) {
 Json frame_json(const Snapshot& snapshot, const StackFrame& frame, std::int32_t run) {
   Json json = {{"kind", enum_name(frame.kind)}};
   json["run"] = index_or_null(run);
+  json["label"] = frame_label(snapshot, frame);
   if (frame.kind == FrameKind::gap) return json;
   json["trust"] = enum_name(frame.trust);
   json["address"] = hex(frame.address);
@@ -54,9 +56,12 @@ Json frame_json(const Snapshot& snapshot, const StackFrame& frame, std::int32_t 
   json["stack_pointer"] = hex(frame.stack_pointer);
   json["module"] = index_or_null(frame.module);
   if (frame.module == Frame::kNone) {
+    json["module_name"] = nullptr;
     json["rva"] = nullptr;
   } else {
-    json["rva"] = hex(frame.address - snapshot.modules[static_cast<std::size_t>(frame.module)].base);
+    const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];
+    json["module_name"] = module_name(module);
+    json["rva"] = hex(frame.address - module.base);
   }
   json["name"] = or_null(frame.name);
   if (frame.kind == FrameKind::managed && !frame.name.empty()) {
@@ -96,7 +101,7 @@ std::uint64_t unix_ms(std::uint64_t file_time) {
 
 Json thread_json(const FrameNames& names, const Thread& thread, ThreadRoles roles, const FrameFilter& filter) {
   const Stack& stack = thread.stack;
-  Json json = {{"os_id", thread.os_id}};
+  Json json = {{"os_id", thread.os_id}, {"os_id_hex", hex(thread.os_id)}};
   json["managed"] = thread.clr_id != 0;
   json["clr_id"] = thread.clr_id == 0 ? Json(nullptr) : Json(hex(thread.clr_id));
   json["name"] = or_null(thread.name);

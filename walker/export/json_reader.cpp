@@ -9,6 +9,7 @@
 #include "walker/base/file_time.h"
 #include "walker/export/json.h"
 #include "walker/shown/words.h"
+#include "walker/store/layout.h"
 
 namespace mixwalk {
 namespace {
@@ -247,7 +248,8 @@ Snapshot read_document(const Json& json) {
     throw Nonsense{"it is JSON, but no dump of mixwalk (dump -f json)"};
   }
   if (const auto version = number_of<std::uint32_t>(json, "version"); version != JsonExporter::kVersion) {
-    throw Nonsense{"it is of version " + std::to_string(version) + ", which this mixwalk does not know"};
+    if (version > JsonExporter::kVersion) throw Nonsense{layout::kWrittenLater};
+    throw Nonsense{"it is of version " + std::to_string(version) + ", which there is not"};
   }
   Snapshot snapshot;
   const std::string tool = text_of(json, "tool");

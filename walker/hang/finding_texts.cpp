@@ -1,5 +1,6 @@
 #include "walker/hang/finding_texts.h"
 
+#include "walker/base/count_words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/waits.h"
@@ -123,9 +124,10 @@ FindingText constructor_text(const ConstructorJudgement& constructors) {
 }
 
 FindingText starved_pool_text(std::size_t workers, std::size_t alike, const Wait& wait, bool starved) {
-  const std::string all = "all of its " + std::to_string(workers) + " workers ";
-  return {starved ? "The thread pool is starved: " + all + "are blocked"
-                  : "The thread pool may be starved: " + all + "wait",
+  const bool one = workers == 1;
+  const std::string all = one ? std::string("its only worker ") : "all of its " + std::to_string(workers) + " workers ";
+  return {starved ? "The thread pool is starved: " + all + (one ? "is blocked" : "are blocked")
+                  : "The thread pool may be starved: " + all + (one ? "waits" : "wait"),
           {std::to_string(alike) + " of them: each " + wait.words + ".",
            starved ? "No worker is left for queued work, not even for the work that they wait for."
                    : "It is not known whether work is queued. If it is, no worker is left for it."}};

@@ -5,6 +5,7 @@
 #include <exception>
 #include <random>
 
+#include "walker/base/count_words.h"
 #include "walker/shown/recording_filter.h"
 
 namespace mixwalk {
@@ -67,7 +68,7 @@ void OtlpSender::make_requests() {
                        [this](const std::string& request, std::size_t its) { keep(request, its); });
     } catch (const std::exception& error) {
       ++unkept_.lost;
-      unkept_.say(fmt::format("up to {} samples are lost: {}", samples, error.what()));
+      unkept_.say(fmt::format("up to {} lost: {}", count_words(samples, "sample is", "samples are"), error.what()));
     }
     lock.lock();
     queue_.pop_front();
@@ -79,8 +80,8 @@ void OtlpSender::make_requests() {
 void OtlpSender::keep(const std::string& request, std::size_t samples) {
   if (const std::string problem = spool_.add(request); !problem.empty()) {
     ++unkept_.lost;
-    unkept_.say(fmt::format("cannot keep {} samples ({} bytes) in the spool: {}", samples,
-                            request.size(), problem));
+    unkept_.say(fmt::format("cannot keep {} ({}) in the spool: {}", count_words(samples, "sample"),
+                            count_words(request.size(), "byte"), problem));
     return;
   }
   const std::lock_guard lock(mutex_);

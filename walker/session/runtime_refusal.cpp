@@ -133,6 +133,12 @@ Failure attach_refusal(const std::string& process, std::uint32_t hresult) {
                       hresult)};
 }
 
+Failure occupied(Failure refusal, const std::string& process, bool by_mixwalk, bool waited) {
+  if (by_mixwalk) refusal.message = "another mixwalk is still in " + process;
+  refusal.message += waited ? ", and did not leave in the time of --wait" : ": --wait 30s waits until it has left";
+  return refusal;
+}
+
 std::string detach_refusal(std::uint32_t hresult) {
   const auto* known = meaning(kDetach, hresult);
   return fmt::format("the runtime keeps mixwalk.dll loaded: {} (0x{:08X})",

@@ -164,11 +164,13 @@ void add_samples(Columns& columns, Recording& recording, std::uint64_t before) {
 std::string_view ContentReader::read_header(std::string_view content) {
   return fault_of([&] {
     std::uint64_t version = 0;
+    // The version is read alone first, because the other fields of a later version may be nonsense to this one.
+    MessageIO::read(content, [&](MessageIO& io) { io.varint(1, version, 0); });
+    require(version <= layout::kVersion, layout::kWrittenLater);
     MessageIO::read(content, [&](MessageIO& io) { header_fields(io, version, recording_); });
     // A chunk may overwrite this.
     if (recording_.event == SampleEvent::dump) recording_.locks_missing = "the file does not say";
     require(version != 0, "it has no version");
-    require(version <= layout::kVersion, "a later version of mixwalk wrote it");
   });
 }
 

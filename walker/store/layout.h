@@ -11,6 +11,8 @@ namespace mixwalk::layout {
 // The numbers of the .mixwalk format. docs/format.md says what they mean, and docs/mixwalk.proto is the schema for
 // machines. Numbers never change their meaning. A change of the format's meaning raises kVersion.
 inline constexpr std::uint32_t kVersion = 3;
+// Why a file of a higher version cannot be read.
+inline constexpr const char* kWrittenLater = "a later version of mixwalk wrote it: read it with that version";
 // The lowest version whose readers understand a recording of such events. Files have this version, so that an earlier
 // mixwalk reads every file that it can.
 constexpr std::uint32_t version_for(SampleEvent event) noexcept {

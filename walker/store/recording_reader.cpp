@@ -26,6 +26,7 @@ std::string sentence(const Cut& cut) {
 }
 
 std::string nonsense(layout::File kind, std::size_t chunks, std::string_view why) {
+  if (why == layout::kWrittenLater) return std::string(why);
   const std::string what = kind == layout::File::header  ? "its header"
                            : kind == layout::File::chunk ? "chunk " + std::to_string(chunks)
                                                          : "its footer";

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <sstream>
 
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
+#include "walker/cli/output/write_output.h"
 #include "walker/export/store_exporter.h"
 #include "walker/model/recording_builder.h"
 #include "walker/model/series.h"
@@ -64,7 +67,9 @@ TEST_F(ConvertTest, ToAFile) {
   const Result result = convert(golden("dump.mixwalk"), "json", path("out.json"));
   EXPECT_EQ(result.code, ExitCode::ok);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.err, "mixwalk: wrote \"" + path("out.json") + "\"\n");
+  const std::string again = convert(golden("dump.mixwalk"), "json", path("out.json")).err;
+  EXPECT_TRUE(again.ends_with("\" in place of the file that was there\n")) << again;
   const std::string json = file_text(path("out.json"));
   EXPECT_TRUE(json.starts_with("{\n \"format\": \"mixwalk-dump\"")) << json.substr(0, 40);
   EXPECT_TRUE(json.ends_with("}\n"));
@@ -176,6 +181,59 @@ TEST_F(ConvertTest, TheRecordingItselfIsNotWrittenOverInAnotherFormat) {
   std::ofstream(path("out.partial"), std::ios::binary) << bytes;
   EXPECT_EQ(convert_file(path("out.partial"), "mixwalk", path("out")).code, ExitCode::output);
   EXPECT_EQ(file_text(path("out.partial")), bytes);
+}
+
+TEST_F(ConvertTest, FromStandardInput) {
+  std::istringstream input(golden("dump.mixwalk"));
+  std::streambuf* const usual = std::cin.rdbuf(input.rdbuf());
+  const Result result = convert_file("-", "text");
+  std::istringstream other("no recording");
+  std::cin.rdbuf(other.rdbuf());
+  std::cin.clear();
+  const Result refused = convert_file("-", "text");
+  std::cin.rdbuf(usual);
+  std::cin.clear();
+  EXPECT_EQ(result.code, ExitCode::ok) << result.err;
+  EXPECT_EQ(result.out, convert(golden("dump.mixwalk"), "text").out);
+  EXPECT_NE(refused.err.find("cannot read standard input: it is no mixwalk recording"), std::string::npos)
+      << refused.err;
+}
+
+TEST_F(ConvertTest, AllIsRefusedWhereItChangesNothing) {
+  std::ofstream(path("dump"), std::ios::binary) << golden("dump.mixwalk");
+  std::ofstream(path("wall"), std::ios::binary) << golden("wall.mixwalk");
+  const auto all = [&](const std::string& file, const std::string& format) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    ConvertCommand command{path(file), "-", format_by_name(format)};
+    command.filter.all = true;
+    const ExitCode code = run(command);
+    testing::internal::GetCapturedStdout();
+    const std::string err = testing::internal::GetCapturedStderr();
+    if (code != ExitCode::ok) {
+      EXPECT_NE(err.find("--all cannot be used with "), std::string::npos) << err;
+    }
+    return code;
+  };
+  EXPECT_EQ(all("dump", "text"), ExitCode::ok);
+  EXPECT_EQ(all("dump", "json"), ExitCode::usage);
+  EXPECT_EQ(all("wall", "pprof"), ExitCode::usage);
+}
+
+// Bytes that are not for people would change the terminal's state.
+TEST_F(ConvertTest, ABinaryFormatIsNotForATerminal) {
+  for (const RecordingFormat& format : recording_formats()) {
+    const bool binary = format.name == "mixwalk" || format.name == "otlp" || format.name == "pprof";
+    const auto refused = refuse_terminal(format, std::nullopt, true);
+    EXPECT_EQ(refused.has_value(), binary) << format.name;
+    if (refused) {
+      EXPECT_EQ(refused->code, ExitCode::usage);
+      EXPECT_EQ(refused->message, "the format " + std::string(format.name) +
+                                      " is not for a terminal: name a file with -o, or redirect standard output");
+    }
+    EXPECT_FALSE(refuse_terminal(format, "file", true)) << format.name;
+    EXPECT_FALSE(refuse_terminal(format, std::nullopt, false)) << format.name;
+  }
 }
 
 TEST_F(ConvertTest, AHostileFileNameStaysOnItsLine) {

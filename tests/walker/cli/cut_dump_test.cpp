@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 #include "tests/builders/dump_samples.h"
 #include "walker/cli/dump_file.h"
@@ -78,6 +79,36 @@ TEST_F(CutDump, IsNotWrittenOverByItsOwnStacks) {
     EXPECT_EQ(fs::file_size(path_), size);
   }
   fs::remove(link);
+}
+
+TEST_F(CutDump, MayComeFromStandardInput) {
+  std::ifstream file(path_, std::ios::binary);
+  std::streambuf* const usual = std::cin.rdbuf(file.rdbuf());
+  DumpFileCommand command;
+  command.file = "-";
+  command.format = format_by_name("text");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(command, host(~0ull)), ExitCode::ok);
+  const std::string piped = testing::internal::GetCapturedStdout();
+  std::cin.rdbuf(usual);
+  std::cin.clear();
+  command.file = path_.string();
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(command, host(~0ull)), ExitCode::ok);
+  EXPECT_EQ(piped, testing::internal::GetCapturedStdout());
+}
+
+TEST_F(CutDump, AWordThatIsNoFileWasPresumablyMeantAsAProcess) {
+  const auto err_of = [&](const std::string& file) {
+    DumpFileCommand command;
+    command.file = file;
+    command.format = format_by_name("text");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(command, host(~0ull)), ExitCode::input);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(err_of("orders").find("; a process's name goes after -n, a program after --\n"), std::string::npos);
+  EXPECT_EQ(err_of("orders.dmp").find("a process's name"), std::string::npos);
 }
 
 TEST_F(CutDump, IsNoDumpToCompare) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/builders/hang_samples.h"
 #include "tests/builders/report_samples.h"
@@ -135,7 +137,9 @@ TEST_F(HangCommandTest, ToAFileAsJson) {
   HangCommand to_file = command(test::troubled_program());
   to_file.output = path("out.json");
   to_file.format = Format::json;
-  EXPECT_EQ(run(to_file).out, "");
+  const Result written = run(to_file);
+  EXPECT_EQ(written.out, "");
+  EXPECT_EQ(written.err, "mixwalk: wrote \"" + path("out.json") + "\"\n");
   EXPECT_EQ(nlohmann::json::parse(file_text(path("out.json")))["format"], "mixwalk-hang");
 }
 
@@ -384,7 +388,9 @@ TEST_F(HangCommandTest, TwoRecordingsAreComparedInTheOrderOfTheCommandLine) {
   EXPECT_EQ(run(command).code, ExitCode::input);
   command.format = Format::text;
   command.across = true;
-  EXPECT_NE(run(command).err.find("--across is for dumps"), std::string::npos);
+  const Result across = run(command);
+  EXPECT_EQ(across.code, ExitCode::usage) << "the option is wrong, not the file";
+  EXPECT_NE(across.err.find("--across cannot be used with recordings"), std::string::npos) << across.err;
 }
 
 TEST_F(HangCommandTest, RecordingsThatCannotBeCompared) {
@@ -435,6 +441,38 @@ TEST_F(HangCommandTest, AnOutputThatIsOneOfTheDumpsIsRefused) {
   EXPECT_EQ(run(command(dumps)).out, run(HangCommand{.files = over.files}).out);
   over.output.reset();
   EXPECT_EQ(run(over).code, ExitCode::stuck);
+}
+
+TEST_F(HangCommandTest, ADumpMayComeFromStandardInput) {
+  const std::vector<Snapshot> dumps = test::troubled_program();
+  HangCommand piped = command(dumps);
+  std::istringstream input(file_text(piped.files[0]));
+  piped.files[0] = "-";
+  std::streambuf* const usual = std::cin.rdbuf(input.rdbuf());
+  EXPECT_EQ(run(piped).code, ExitCode::stuck);
+  std::istringstream minidump("MDMP, and what a minidump has");
+  std::cin.rdbuf(minidump.rdbuf());
+  std::cin.clear();
+  const Result refused = run(HangCommand{.files = {"-"}, .single = true}, "-");
+  std::cin.rdbuf(usual);
+  std::cin.clear();
+  EXPECT_EQ(refused.code, ExitCode::input);
+  EXPECT_NE(refused.err.find("cannot read standard input: it is a minidump"), std::string::npos) << refused.err;
+}
+
+TEST_F(HangCommandTest, ASymbolPathThatIsNoFolderIsSaid) {
+  HangCommand one = command({test::troubled_program()[0]});
+  one.symbol_path = folder_.string() + ";" + path("nothere") + ";srv*\\\\server\\symbols";
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  mixwalk::run(one, false, [](const std::string&) -> Outcome<Snapshot> { return Failure{ExitCode::input, "none"}; });
+  testing::internal::GetCapturedStdout();
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_NE(err.find("mixwalk: --symbol-path: \"" + path("nothere") + "\" is not a folder, and is left out\n"),
+            std::string::npos)
+      << err;
+  EXPECT_NE(err.find("is on another machine, and is left out"), std::string::npos) << err;
+  EXPECT_EQ(std::ranges::count(err, '\n'), 2) << err;
 }
 
 TEST_F(HangCommandTest, AnOutputThatCannotBeWritten) {

@@ -6,6 +6,8 @@
 
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
+#include "unmanaged/hex.h"
+#include "walker/shown/frame_label.h"
 
 namespace mixwalk {
 namespace {
@@ -30,6 +32,29 @@ TEST(Json, EveryReferenceLeadsSomewhere) {
       }
     }
   }
+}
+
+// So that a reader needs no table of modules, and finds the ids that other texts have.
+TEST(Json, AFrameHasItsLabelAndTheNameOfItsModule) {
+  const Snapshot snapshot = representative_snapshot();
+  const auto dump = nlohmann::json::parse(json_of(snapshot));
+  int named = 0;
+  for (std::size_t i = 0; i < snapshot.threads.size(); ++i) {
+    const auto& thread = dump.at("threads")[i];
+    EXPECT_EQ(thread.at("os_id_hex"), hex(snapshot.threads[i].os_id));
+    for (std::size_t k = 0; k < thread.at("frames").size(); ++k) {
+      const auto& frame = thread.at("frames")[k];
+      const auto label = frame.at("label").get<std::string>();
+      const bool was_utf8 = label.find("\uFFFD") == std::string::npos;
+      if (was_utf8) EXPECT_EQ(label, frame_label(snapshot, snapshot.threads[i].stack.frames[k]));
+      if (frame.at("kind") == "gap") continue;
+      const auto& module = frame.at("module");
+      EXPECT_EQ(frame.at("module_name"),
+                module.is_null() ? module : dump.at("modules")[module.get<std::size_t>()].at("name"));
+      named += module.is_null() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(named, 3);
 }
 
 TEST(Json, OfWhichMomentAThreadIs) {

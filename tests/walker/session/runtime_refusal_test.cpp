@@ -103,5 +103,16 @@ TEST(DetachRefusal, EachSaysWhy) {
   }
 }
 
+TEST(RuntimeRefusal, AnotherProfilerThatIsThereIsNamedWithWhatToDo) {
+  const Failure other = attach_refusal("process 7 (a.exe)", 0x8013136A);
+  EXPECT_EQ(occupied(other, "process 7 (a.exe)", false, false).message,
+            "another profiler is attached to process 7 (a.exe) already: --wait 30s waits until it has left");
+  EXPECT_EQ(occupied(other, "process 7 (a.exe)", true, false).message,
+            "another mixwalk is still in process 7 (a.exe): --wait 30s waits until it has left");
+  EXPECT_EQ(occupied(other, "process 7 (a.exe)", true, true).message,
+            "another mixwalk is still in process 7 (a.exe), and did not leave in the time of --wait");
+  EXPECT_EQ(occupied(other, "process 7 (a.exe)", true, false).code, ExitCode::already_profiled);
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -212,6 +212,10 @@ TEST(RecordingReader, OtherFiles) {
   expect_error(file_magic() + sealed(kHeader, ""), "no version");
   expect_error(file_magic() + header(4), "a later version");
   expect_error(file_magic() + header(std::uint64_t{1} << 32), "a later version");
+  EXPECT_EQ(read_recording(file_magic() + header(4)).error,
+            "a later version of mixwalk wrote it: read it with that version");
+  // Of a later version, the other fields are not judged.
+  expect_error(file_magic() + sealed(kHeader, number_field(1, 4) + number_field(5, 7)), "a later version");
   expect_error(file_magic() + header() + header(), "two headers");
   expect_error(file_magic() + std::string(30, '\x7f'), "header is damaged");
   expect_error(file_magic() + sealed(kHeader, number_field(1, 1) + number_field(5, 7)),

@@ -59,7 +59,7 @@ MappedFile::MappedFile(const std::string& path) {
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) UnmapViewOfFile(bytes_.data());
+  if (!bytes_.empty() && content_.empty()) UnmapViewOfFile(bytes_.data());
 }
 
 bool MappedFile::cut() const noexcept { return false; }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
+
+#include "walker/base/near_match.h"
 
 namespace mixwalk {
 namespace {
@@ -25,41 +26,26 @@ void set_words(CLI::Option& option, const std::vector<std::string>& words) {
   option.check(CLI::Validator(CLI::detail::join(words, " ")).name(kWords));
 }
 
-std::vector<std::string> words_of(CLI::Option& option) {
+std::vector<std::string> words_of(const CLI::Option& option) {
   try {
-    return CLI::detail::split(option.get_validator(kWords)->get_description(), ' ');
+    auto& own = const_cast<CLI::Option&>(option);  // CLI11 has no such function for a const option
+    return CLI::detail::split(own.get_validator(kWords)->get_description(), ' ');
   } catch (const CLI::OptionNotFound&) {
     return {};
   }
 }
 
-std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  if (app->get_option_no_throw("program") == nullptr) {
-    return CLI::Formatter::make_usage(app, name);
-  }
-  const std::string argument = app->get_option("program")->get_option_text();  // empty if it is hidden
-  const std::string file = argument.empty() ? "" : " | " + argument;
-  return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME" + file + " | -- PROGRAM ARGS...)\n";
+void refuse(const std::string& message) {
+  throw CLI::ValidationError(message);
 }
 
-// The argument in the same form as in the list of options. (CLI11 writes its own name for it, in brackets.)
-std::string HelpFormatter::make_option_usage(const CLI::Option* argument) const { return argument->get_option_text(); }
-
-std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
-  std::string what = command->get_description();
-  what.resize(std::min(what.size(), what.find("\n\n")));
-  std::replace(what.begin(), what.end(), '\n', ' ');
-  std::ostringstream out;
-  what.resize(std::min(what.size(), what.find(". ")));
-  if (what.ends_with('.')) what.pop_back();
-  CLI::detail::format_help(out, command->get_name(), what, column_width_);
-  return out.str();
+std::string long_name(const std::string& flags) {
+  const std::string name = flags.substr(flags.find("--"));
+  return name.substr(0, name.find(','));
 }
-
-void refuse(const std::string& message) { throw CLI::ValidationError(message); }
 
 void refuse_text(const std::string& flags, const std::string& text, const std::string& why) {
-  refuse(flags.substr(flags.find("--")) + ": \"" + text + "\" " + why);
+  refuse(long_name(flags) + ": \"" + text + "\" " + why);
 }
 
 CLI::Option* add_number(CLI::App& app, const std::string& flags,
@@ -76,20 +62,15 @@ CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-CLI::Validator duration_validator(bool needs_unit) {
-  return CLI::Validator(
-      [needs_unit](std::string& text) {
-        if (!parse_duration(text)) {
-          return "\"" + text + "\" is no duration (2s, 500ms" + (needs_unit ? ")" : ", 00:00:30)");
-        }
-        if (!needs_unit || has_unit(text)) return std::string();
-        return "\"" + text + "\" has no unit: write " + text + "ms, or " + text + "s";
-      },
-      "DURATION");
-}
-
 CLI::Option* add_process(CLI::App& app, ProcessArguments& arguments, const std::string& what) {
-  CLI::Option* const id = add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
+  const auto store = [&arguments](const std::string& text) {
+    arguments.id = parse_id(text);
+    if (arguments.id) return;
+    const std::string name =
+        is_written_as_id(text) || text.starts_with('-') ? "" : "; a process's name goes after --name";
+    refuse_text("--process-id", text, "is no id of a process (412 or 0x19c)" + name);
+  };
+  CLI::Option* const id = app.add_option_function<std::string>("-p,--process-id", store, what)->option_text("PID");
   app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
   return id;
 }
@@ -110,6 +91,48 @@ void add_verbose(CLI::App& app, bool& verbose) {
   app.add_flag("-v,--verbose", verbose, "Print on standard error what mixwalk is doing");
 }
 
+namespace {
+
+// All long names of the command's options: "--name".
+std::vector<std::string> long_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string no_option(const std::string& word, const CLI::App& command) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::string what = "there is no option \"" + word + "\"";
+  if (const std::string near = near_match(name, long_names(command)); !near.empty()) {
+    return what + ": did you mean " + near + "?";
+  }
+  if (command.get_parent() == nullptr) return what;
+  for (const CLI::App* other : command.get_parent()->get_subcommands([](const CLI::App*) { return true; })) {
+    if (name.starts_with("--") && other->get_option_no_throw(name) != nullptr) {
+      return what + ": it is an option of mixwalk " + other->get_name();
+    }
+  }
+  return what;
+}
+
+std::string unexpected(const std::string& word, const CLI::App& command) {
+  if (command.get_option_no_throw("--process-id") != nullptr) return misplaced(word, false);
+  const std::string what = "unexpected \"" + word + "\": ";
+  if (command.get_option_no_throw("--output") == nullptr) return what + command.get_name() + " takes options only";
+  return what + command.get_name() + " takes one file, and the file to write goes after -o";
+}
+
+}  // namespace
+
+std::string misplaced(const std::string& word, bool takes_program) {
+  const std::string what = "unexpected \"" + word + "\": ";
+  if (parse_id(word)) return what + "did you mean -p " + word + "?";
+  return what +
+         (takes_program ? "a program goes after --, a process's name after -n" : "a process's name goes after -n");
+}
+
 std::string sentence(const CLI::ParseError& error, const CLI::App& command) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
@@ -117,12 +140,21 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command) {
     // CLI11 lists all words that it could not assign.
     const std::vector<std::string> left = command.remaining(true);
     const std::string first = left.empty() ? "" : left.front();
-    return first.starts_with('-') ? "there is no option \"" + first + "\""
-                                  : "unexpected \"" + first + "\"";
+    return first.starts_with('-') ? no_option(first, command) : unexpected(first, command);
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     return text.find("received") == std::string::npos ? option + " needs a value"
                                                        : option + " may be given only once";
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    // Only a flag with a value: all other values are converted here. "Could not convert: --all = 5"
+    const std::size_t name = text.find("--");
+    return text.substr(name == std::string::npos ? 0 : name, text.find(" =") - name) + " takes no value";
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    constexpr std::string_view kExcludes = " excludes ";
+    const std::size_t at = text.find(kExcludes);
+    return text.substr(0, at) + " cannot be used with " + text.substr(at + kExcludes.size());
   }
   return text;
 }

@@ -16,7 +16,7 @@ namespace mixwalk {
 // these words. This does not check the option's value.
 void set_words(CLI::Option& option, const std::vector<std::string>& words);
 // The words that set_words stored; empty if the option takes any value, or no value.
-std::vector<std::string> words_of(CLI::Option& option);
+std::vector<std::string> words_of(const CLI::Option& option);
 
 template <class Value>
 std::vector<std::string> words_in(const std::map<std::string, Value>& words) {
@@ -30,6 +30,8 @@ std::vector<std::string> words_in(const std::map<std::string, Value>& words) {
 
 // Refuses the command line, with one line that says why. parse_command_line() adds which help to read.
 [[noreturn]] void refuse(const std::string& message);
+// The long name of the option with these flags, "-r,--rate": "--rate".
+std::string long_name(const std::string& flags);
 // Refuses the text that was given for the option with these flags: `--rate: "x" is no number`.
 [[noreturn]] void refuse_text(const std::string& flags, const std::string& text, const std::string& why);
 
@@ -57,17 +59,14 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
 // An option that takes one text, and may be given several times.
 CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
                       const std::string& help);
-// `needs_unit`: a number without a unit is refused. It would mean seconds, and people give such an option in
-// milliseconds.
-CLI::Validator duration_validator(bool needs_unit);
 // An option that takes a duration, and stores its milliseconds. `target`: std::uint32_t, or an optional one.
 template <class Target>
-CLI::Option* add_duration(CLI::App& app, const std::string& flags, Target& target, const std::string& help,
-                          bool needs_unit = false) {
-  const auto store = [&target](const std::string& text) { target = *parse_duration(text); };
-  return app.add_option_function<std::string>(flags, store, help)
-      ->check(duration_validator(needs_unit))
-      ->option_text("DURATION");
+CLI::Option* add_duration(CLI::App& app, const std::string& flags, Target& target, const std::string& help) {
+  const auto store = [&target, flags](const std::string& text) {
+    if (const std::string why = duration_fault(text); !why.empty()) refuse(long_name(flags) + ": " + why);
+    target = *parse_duration(text);
+  };
+  return app.add_option_function<std::string>(flags, store, help)->option_text("DURATION");
 }
 
 // Options that several commands have.
@@ -85,21 +84,16 @@ std::optional<TargetChoice> process_in(const ProcessArguments& arguments);
 // --symbol-path. `where` begins its help, and ends before "(default: …".
 void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std::string& where);
 inline constexpr char kPdbsOfImages[] =
-    "Where to look for PDBs, in addition to the folders of the images:\nFOLDER;srv*FOLDER;… ";
+    "Where to look for PDBs, in addition to the folders of the images: FOLDER;srv*FOLDER;… ";
 
 void add_verbose(CLI::App& app, bool& verbose);
 
-// Formats the help. The usage line of a command names its target, and the list of all commands has one line per
-// command.
-class HelpFormatter final : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string name) const override;
-  std::string make_subcommand(const CLI::App* command) const override;
-  std::string make_option_usage(const CLI::Option* argument) const override;
-};
+// The message about a word that is no option, of a command that takes processes: `unexpected "412": did you mean -p
+// 412?`
+std::string misplaced(const std::string& word, bool takes_program);
 
-// Says what is wrong, in words for a user, since CLI11's own messages speak of types and counts. `command`: the app, or
-// the command of the app, that was parsed.
+// Says what is wrong and what to write instead, since CLI11's own messages speak of types and counts. `command`: the
+// app, or the command of the app, that was parsed.
 std::string sentence(const CLI::ParseError& error, const CLI::App& command);
 
 }  // namespace mixwalk

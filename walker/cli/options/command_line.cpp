@@ -1,10 +1,11 @@
 #include "walker/cli/options/command_line.h"
 
-#include <map>
 #include <memory>
 
 #include "walker/base/version.h"
 #include "walker/cli/options/completions.h"
+#include "walker/cli/options/help_formatter.h"
+#include "walker/cli/options/output_options.h"
 
 namespace mixwalk {
 namespace {
@@ -15,13 +16,10 @@ constexpr char kPsHelp[] =
     "Example:\n"
     "  mixwalk ps";
 
-const std::map<std::string, Format> kListFormats = {{"text", Format::text},
-                                                    {"json", Format::json}};
-
 Finish add_ps(CLI::App& app) {
   const auto command = std::make_shared<PsCommand>();
   app.description(kPsHelp);
-  add_choice(app, "-f,--format", kListFormats, command->format, "text or json")->option_text("FORMAT");
+  add_list_format(app, command->format);
   return [command](Given) -> ParseResult { return {.command = *command}; };
 }
 
@@ -46,15 +44,20 @@ Finish add_completions(CLI::App& app) {
   return [shell](Given) { return completions_for(*shell); };
 }
 
+// Leaves nothing of the command in the help.
+void hide(CLI::App& app) {
+  app.group("");
+}
+
 constexpr CommandRow kRows[] = {
-    {"ps", &add_ps},
-    {"dump", &add_dump, true},
-    {"record", &add_record, true},
+    {"ps", &add_ps, false, &hide},
+    {"dump", &add_dump, true, &leave_dump_files},
+    {"record", &add_record, true, &hide},
     {"convert", &add_convert},
     {"symbolise", &add_symbolise},
     {"compare", &add_compare},
     {"report", &add_report},
-    {"doctor", &add_doctor},
+    {"doctor", &add_doctor, false, &hide},
     {"completions", &add_completions},
 };
 
@@ -62,14 +65,19 @@ constexpr CommandRow kRows[] = {
 
 std::span<const CommandRow> command_rows() { return kRows; }
 
-CommandLine::CommandLine()
+CommandLine::CommandLine(Abilities abilities)
     : app("mixwalk shows the complete call stacks of .NET processes: native and managed frames, interleaved.",
           "mixwalk") {
-  app.set_version_flag("--version", std::string("mixwalk ") + kVersion);
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.set_version_flag("--version", std::string("mixwalk ") + kVersion, "Print the version and exit");
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>());
   app.allow_windows_style_options(false);  // on other systems /p is a file
-  for (const CommandRow& row : kRows) finish.push_back(row.add(*app.add_subcommand(row.name)));
+  for (const CommandRow& row : kRows) {
+    CLI::App& command = *app.add_subcommand(row.name);
+    finish.push_back(row.add(command));
+    if (!abilities.processes && row.leave_files != nullptr) row.leave_files(command);
+  }
 }
 
 }  // namespace mixwalk

@@ -25,6 +25,8 @@ struct CommandRow {
   // Gives the command its help and its options. The result keeps their values.
   Finish (*add)(CLI::App& command);
   bool takes_program = false;  // whether words may follow "--"
+  // Leaves in the help only what is possible without looking at processes. Null if all of it is possible.
+  void (*leave_files)(CLI::App& command) = nullptr;
 };
 
 // In the order in which the help lists them. What a command does is run() for its alternative of Command.
@@ -32,7 +34,7 @@ std::span<const CommandRow> command_rows();
 
 // The table in the form of CLI11.
 struct CommandLine {
-  CommandLine();
+  explicit CommandLine(Abilities abilities = {});
   CommandLine(const CommandLine&) = delete;  // the app points to the values
   CommandLine& operator=(const CommandLine&) = delete;
 
@@ -42,6 +44,7 @@ struct CommandLine {
 
 // Each in a file of its own.
 Finish add_dump(CLI::App& app);
+void leave_dump_files(CLI::App& app);
 Finish add_record(CLI::App& app);
 Finish add_convert(CLI::App& app);
 Finish add_symbolise(CLI::App& app);

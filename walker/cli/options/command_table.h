@@ -15,7 +15,9 @@ struct OptionInfo {
 
   std::vector<std::string> names;  // "-p", "--process-id"; empty for an argument
   std::string text;                // how help writes the value: "PID"
-  std::string help;                // its lines end where those of --help end
+  std::string help;
+  std::string group;             // the heading under which help lists it
+  bool on_windows_only = false;  // since only there mixwalk looks at processes
   Value value = Value::none;
   bool value_may_be_missing = false;  // true for --otlp
   std::vector<std::string> words;     // for Value::word
@@ -26,6 +28,7 @@ struct CommandInfo {
   std::string usage;        // one line, which begins with "mixwalk"
   std::string description;  // paragraphs, with an empty line between them
   std::string examples;     // one command line each; empty if there are none
+  bool on_windows_only = false;
   std::vector<OptionInfo> options;
 };
 

@@ -12,7 +12,7 @@ namespace {
 // A program's name may be as long as a path component. Together with the rest it must still be one.
 constexpr std::size_t kMaxProgramBytes = 100;
 
-std::string extension_of(const RecordingFormat& format) {
+std::string default_extension(const RecordingFormat& format) {
   return format.extensions.empty() ? "." + std::string(format.name)
                                    : std::string(format.extensions.front());
 }
@@ -43,11 +43,11 @@ std::string default_output(std::string_view program, const std::tm& when,
                            const RecordingFormat& format) {
   return fmt::format("{}-{:04}{:02}{:02}-{:02}{:02}{:02}{}", file_name_of(program),
                      when.tm_year + 1900, when.tm_mon + 1, when.tm_mday, when.tm_hour, when.tm_min,
-                     when.tm_sec, extension_of(format));
+                     when.tm_sec, default_extension(format));
 }
 
 std::string numbered_output(std::string_view path, const RecordingFormat& format, int number) {
-  const std::string extension = extension_of(format);
+  const std::string extension = default_extension(format);
   path.remove_suffix(extension.size());
   return fmt::format("{}-{}{}", path, number, extension);
 }

@@ -1,16 +1,18 @@
 #include <memory>
 
-#include "walker/cli/options/command_line.h"
+#include "walker/cli/options/output_options.h"
 
 namespace mixwalk {
 namespace {
 
 constexpr char kDoctorHelp[] =
-    "Says what works on this machine and what does not, in one line for each check, with what to do.\n"
-    "It checks mixwalk's own files, rights and symbol paths. Of a process it checks the runtime, the\n"
-    "diagnostics port, the runtime's debugging library, missing PDBs, and how long threads are\n"
-    "suspended while they are dumped for two seconds. The exit code is 0 if everything works,\n"
-    "otherwise that of the first check that failed.\n"
+    "Says what works on this machine and what does not, in one line for each check, with what to do. It checks "
+    "mixwalk's "
+    "own files, rights and symbol paths. Of a process it checks the runtime, the diagnostics port, the runtime's "
+    "debugging "
+    "library, missing PDBs, and how long threads are suspended while they are dumped for two seconds. The exit code is "
+    "0 "
+    "if everything works, otherwise that of the first check that failed.\n"
     "\n"
     "Examples:\n"
     "  mixwalk doctor\n"
@@ -29,7 +31,7 @@ Finish add_doctor(CLI::App& app) {
   app.description(kDoctorHelp);
   CLI::Option* const id = add_process(app, arguments->process, "Also check this process");
   app.get_option("--name")->excludes(id);
-  app.add_flag("--json", command.json, "Write JSON (docs/doctor.md)");
+  add_list_format(app, command.format);
   app.add_flag_callback("--no-trial", [&command] { command.trial = false; },
                         "Load nothing into the process, and stop none of its threads");
   add_symbol_path(app, command.symbol_path, kPdbsOfImages);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "unmanaged/ascii_lower.h"
+#include "walker/cli/options/help_formatter.h"
 #include "walker/cli/options/output_options.h"
 #include "walker/cli/options/visit_options.h"
 
@@ -11,18 +12,21 @@ namespace mixwalk {
 namespace {
 
 constexpr char kDumpHelp[] =
-    "Prints the complete call stacks of every thread of a .NET process, native and managed\n"
-    "frames interleaved. The process keeps running: mixwalk suspends each thread for about a\n"
-    "millisecond, and leaves the process at the end. With --at-once it suspends all threads\n"
-    "together, so that all stacks are from the same moment.\n"
+    "Prints the complete call stacks of every thread of a .NET process, native and managed frames interleaved. The "
+    "process keeps running: mixwalk suspends each thread for about a millisecond, and leaves the process at the end. "
+    "With "
+    "--at-once it suspends all threads together, so that all stacks are from the same moment.\n"
     "\n"
-    "If the process refuses mixwalk.dll, or does not answer within 2 s, mixwalk loads nothing into\n"
-    "the process and reads it from outside. With --outside, mixwalk always reads from outside. With\n"
-    "--inside, --engine, --probe, --canary, --wait or --timeout, mixwalk never does.\n"
+    "If the process refuses mixwalk.dll, or does not answer within 2 s, mixwalk loads nothing into the process and "
+    "reads "
+    "it from outside. With --outside, mixwalk always reads from outside. With --inside, --engine, --probe, --canary, "
+    "--wait or --timeout, mixwalk never does.\n"
     "\n"
-    "With FILE.dmp, mixwalk prints the stacks in a dump file (minidump) of an x64 process, .NET or not.\n"
-    "With -o NAME.dmp, mixwalk writes such a file, with all of the process's memory; the process is\n"
-    "suspended until the system has cloned it, or, where it cannot be cloned, until the file is complete.\n"
+    "With FILE.dmp, mixwalk prints the stacks in a dump file (minidump) of an x64 process, .NET or not. With -o "
+    "NAME.dmp, "
+    "mixwalk writes such a file, with all of the process's memory; the process is suspended until the system has "
+    "cloned "
+    "it, or, where it cannot be cloned, until the file is complete.\n"
     "\n"
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"
@@ -34,6 +38,14 @@ constexpr char kDumpHelp[] =
     "  mixwalk dump --after 5s -- orders.exe --port 8080\n"
     "  mixwalk dump --name orders -o orders.dmp\n"
     "  mixwalk dump orders.dmp --symbol-path /symbols";
+
+// Of a mixwalk that cannot look at processes.
+constexpr char kDumpFileHelp[] =
+    "Prints the stacks in a dump file (minidump) of an x64 process of Windows, .NET or not.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk dump orders.dmp --symbol-path /symbols\n"
+    "  mixwalk dump orders.dmp -o orders.json";
 
 struct DumpArguments {
   VisitArguments visit;
@@ -49,12 +61,17 @@ bool writes_minidump(const DumpArguments& arguments) {
 }
 
 // Checks the options of the output, and completes them.
-void finish_output(const std::optional<std::string>& format, DumpOutput& output) {
-  output.format = chosen_format(format, FormatsOf::all, output.output.value_or(""));
+void finish_output(const CLI::App& app, const std::optional<std::string>& format, DumpOutput& output) {
+  output.format = chosen_format(app, format, FormatsOf::all, output.output.value_or(""));
   if (output.format == nullptr) output.format = &format_of(Format::text);
   check_frames(*output.format, output.filter);
+  const bool is_text = output.format->id == Format::text;
+  if (output.calls && !is_text) refuse("--asm needs the format text");
+  if (output.calls && output.filter.managed_only)
+    refuse("--asm cannot be used with --managed-only: managed frames have no calls");
+  if (output.filter.all && !is_text) refuse("--all needs the format text: all other formats have every frame");
+  if (output.filter.all && output.filter.managed_only) refuse("--all cannot be used with --managed-only");
   if (output.calls) output.filter.all = true;  // the call of a frame that is not shown would be lost
-  if (output.calls && output.format->id != Format::text) refuse("--asm needs the format text");
   if (output.output && output.output->empty()) refuse("--output needs a file's name");
   if (output.output == "-") output.output.reset();
 }
@@ -85,30 +102,30 @@ void refuse_given(const CLI::App& app, std::initializer_list<OptionNames> lists,
   }
 }
 
-// Whether an argument that is not an option means a dump file rather than a program. It does if the argument has an
-// extension that is not that of a program. No file is looked for.
-bool is_dump_file(const std::string& argument) {
-  const std::string_view name = std::string_view(argument).substr(argument.find_last_of("/\\") + 1);
-  const auto dot = name.find_last_of('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string extension = ascii_lower(name.substr(dot));
-  return std::ranges::none_of(std::initializer_list<std::string_view>{".exe", ".com", ".dll", ".bat", ".cmd", "."},
-                              [&](std::string_view other) { return extension == other; });
+// Whether an argument that is not an option means a program, by its extension, or a process, by its id. Any other
+// argument is a dump file, whatever its name; what the file is, its bytes say. No file is looked for here.
+bool is_program_or_process(const std::string& argument) {
+  const std::string extension = ascii_lower(extension_of(argument));
+  return parse_id(argument).has_value() ||
+         std::ranges::any_of(std::initializer_list<std::string_view>{".exe", ".com", ".dll", ".bat", ".cmd"},
+                             [&](std::string_view other) { return extension == other; });
 }
 
 // For a dump file, which is the only argument.
 ParseResult finish_dump_file(const CLI::App& app, DumpArguments& arguments) {
-  refuse_given(app, {kProcessOptions, kDllOptions}, "with a dump file");
+  const std::string& file = arguments.visit.program.front();
+  refuse_given(app, {kProcessOptions, kDllOptions},
+               "with a dump file (\"" + file + "\"); a program goes after --, a process's name after -n");
   if (writes_minidump(arguments)) refuse("-o NAME.dmp needs a process: a dump file cannot be made from a dump file");
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
-  command.file = arguments.visit.program.front();
+  command.file = file;
   command.symbol_path = arguments.command.visit.symbol_path;
   command.dac = arguments.command.dac;
   command.runtime_data = arguments.command.runtime_data;
   command.verbose = arguments.command.verbose;
   command.threads = threads_in(arguments.visit.threads);
-  finish_output(arguments.format, command);
+  finish_output(app, arguments.format, command);
   return {.command = std::move(command)};
 }
 
@@ -169,7 +186,7 @@ ParseResult finish_dump(const CLI::App& app, DumpArguments& arguments) {
   }
   if (arguments.after_ms && start == nullptr) refuse("--after needs -- PROGRAM");
   if (arguments.after_ms) start->after_ms = *arguments.after_ms;
-  finish_output(arguments.format, command);
+  finish_output(app, arguments.format, command);
   if (command.repeat > 1 && command.format->id != Format::mixwalk) {
     refuse("--repeat needs a .mixwalk file (-o NAME.mixwalk): the format " + std::string(command.format->name) +
            " cannot contain a series");
@@ -183,56 +200,75 @@ Finish add_dump(CLI::App& app) {
   const auto arguments = std::make_shared<DumpArguments>();
   DumpCommand& command = arguments->command;
   app.description(kDumpHelp);
-  add_visit(app, arguments->visit, command.visit, "dump");
+  add_target(app, arguments->visit, "dump");
   app.get_option("program")
-      ->group("Options")
-      ->description("A dump file (minidump): the stacks in it")
+      ->group(kTargetGroup)
+      ->description("A dump file (minidump), or - for standard input: the stacks in it")
       ->option_text("FILE.dmp");
   add_duration(app, "--after", arguments->after_ms, "When to dump a started program (default 2s)");
+  app.option_defaults()->group(kOutputGroup);
+  app.add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")
+      ->option_text("FILE");
+  add_format(app, arguments->format, FormatsOf::all,
+             "by the file's extension, otherwise text; .dmp: a dump file of the process");
+  app.option_defaults()->group("What to show");
+  add_frames(app, command.filter, "Show");
+  app.add_flag("--all", command.filter.all,
+               "Show each frame of the runtime itself, even if it has no name (text only)");
+  app.add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
+  app.add_flag_callback(
+      "--no-locks", [&command] { command.locks = false; }, "Do not find out which thread holds which lock");
+  add_symbol_path(app, command.visit.symbol_path, kPdbsOfImages);
+  add_colour(app, command.colour);
+  app.option_defaults()->group("When");
   app.add_flag("--at-once", command.visit.sampling.at_once,
-               "Stop all threads together, and copy all stacks before the first thread runs again\n"
-               "(--deadline is then 500ms, for all threads together)");
-  add_number(app, "--repeat", arguments->repeat,
-             "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other\n"
-             "format can contain a series. All threads are stopped together for each dump, as with\n"
-             "--at-once; not with --one-by-one, --engine snapshot or --canary. Ctrl-C ends the series\n"
-             "and keeps the dumps so far")
+               "Stop all threads together, and copy all stacks before the first thread runs again (--deadline is then "
+               "500ms, for all threads together)");
+  add_number(
+      app, "--repeat", arguments->repeat,
+      "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other format can contain "
+      "a series. All threads are stopped together for each dump, as with --at-once; not with --one-by-one, "
+      "--engine snapshot or --canary. Ctrl-C ends the series and keeps the dumps so far")
       ->option_text("N");
   add_duration(app, "--every", command.every_ms,
                "The time between the starts of two dumps of a series (default 10s); only with --repeat");
   app.add_flag("--one-by-one", arguments->one_by_one,
                "Stop the threads of each dump one after the other; only with --repeat")
       ->excludes("--at-once");
+  app.option_defaults()->group(kExpertGroup);
   auto* outside = app.add_flag_callback("--outside", [&command] { command.capture = CaptureChoice::outside; },
                                         "Only read the process: load nothing into it, and send it no request");
-  app.add_flag_callback("--inside", [&command] { command.capture = CaptureChoice::inside; },
-                        "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
-                        "outside instead")
+  app.add_flag_callback(
+         "--inside", [&command] { command.capture = CaptureChoice::inside; },
+         "Fail if mixwalk.dll is refused or gets no answer; do not read the process from outside instead")
       ->excludes(outside);
+  add_walk(app, arguments->visit, command.visit);
   app.add_option("--dac", command.dac,
                  "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")
       ->option_text("FILE");
   add_runtime_data(app, command.runtime_data);
-  app.add_flag_callback("--no-locks", [&command] { command.locks = false; },
-                        "Do not find out which thread holds which lock");
-  app.add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")
-      ->option_text("FILE");
-  add_format(app, arguments->format, FormatsOf::all,
-             "by the file's extension, otherwise text; .dmp: a dump file of the process");
-  add_frames(app, command.filter, "Show");
-  app.add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
-  app.add_flag("--all", command.filter.all,
-               "Show each frame of the runtime itself, even if it has no name (text only)");
-  add_colour(app, command.colour);
   add_verbose(app, command.verbose);
   return [arguments, &app](Given given) {
     const std::vector<std::string>& words = arguments->visit.program;
-    if (words.size() == 1 && given.program.empty() && is_dump_file(words.front())) {
+    if (words.size() == 1 && given.program.empty() && !is_program_or_process(words.front())) {
       return finish_dump_file(app, *arguments);
+    }
+    if (words.size() > 1 && given.program.empty()) {
+      refuse("unexpected \"" + words[1] +
+             "\": dump takes one dump file; mixwalk compare takes several, and a program goes "
+             "after --");
     }
     take_program(arguments->visit, given);
     return writes_minidump(*arguments) ? finish_minidump(app, *arguments) : finish_dump(app, *arguments);
   };
+}
+
+void leave_dump_files(CLI::App& app) {
+  app.description(kDumpFileHelp);
+  for (const OptionNames& options : {kProcessOptions, kDllOptions, OptionNames{"--dac"}}) {  // the DAC is a DLL
+    for (const char* option : options) app.get_option(option)->group(kNotOnThisSystem);
+  }
+  app.get_option("--format")->description(format_help(FormatsOf::all, "by the file's extension, otherwise text"));
 }
 
 }  // namespace mixwalk

@@ -61,12 +61,16 @@ std::span<const RecordingFormat> recording_formats() {
       {Format::otlp, "otlp", {".otlp"}, &make_otlp},
       {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
       {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>, nullptr, false, kBrowserBytes},
-      {Format::text, "text", {".txt"}, &make_text, &series_refusal, true},
+      {Format::text, "text", {".txt", ".log"}, &make_text, &series_refusal, true},
   };
   return formats;
 }
 
 const RecordingFormat& format_of(Format id) { return recording_formats()[static_cast<std::size_t>(id)]; }
+
+bool is_binary(Format id) noexcept {
+  return id == Format::mixwalk || id == Format::otlp || id == Format::pprof;
+}
 
 const RecordingFormat* format_by_name(std::string_view name) {
   const auto formats = recording_formats();
@@ -87,6 +91,26 @@ const RecordingFormat* format_by_path(std::string_view path) {
     }
   }
   return best;
+}
+
+std::string_view extension_of(std::string_view path) {
+  path.remove_prefix(path.find_last_of("/\\:") + 1);  // 0 if there is none
+  const std::size_t dot = path.find_last_of('.');
+  return dot == std::string_view::npos || dot == 0 || dot + 1 == path.size() ? std::string_view() : path.substr(dot);
+}
+
+std::string extension_words(std::span<const std::string> formats) {
+  std::vector<std::string_view> all;
+  for (const std::string& name : formats) {
+    const RecordingFormat* const format = format_by_name(name);
+    if (format != nullptr && !format->extensions.empty()) all.push_back(format->extensions.front());
+  }
+  std::string text;
+  for (const std::string_view& extension : all) {
+    const bool last = &extension == &all.back();
+    text.append(text.empty() ? "" : last ? " or " : ", ").append(extension);
+  }
+  return text;
 }
 
 }  // namespace mixwalk

@@ -32,10 +32,17 @@ struct RecordingFormat {
 // All formats, by name, in the order of Format.
 std::span<const RecordingFormat> recording_formats();
 const RecordingFormat& format_of(Format id);
+// Whether its bytes are not for a terminal.
+bool is_binary(Format id) noexcept;
 
 // Both functions return null if there is no such format. If the extensions of several formats fit a path, the longest
 // extension decides: the path a.speedscope.json means the format `speedscope`, not `json`.
 const RecordingFormat* format_by_name(std::string_view name);
 const RecordingFormat* format_by_path(std::string_view path);
+
+// The extension of a file's name, with its dot: ".svg". Empty if the name has none, or nothing before it.
+std::string_view extension_of(std::string_view path);
+// The extensions of the formats with these names, one of each, in words: ".html, .json or .txt".
+std::string extension_words(std::span<const std::string> formats);
 
 }  // namespace mixwalk

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -7,11 +8,10 @@ namespace mixwalk {
 namespace {
 
 constexpr char kCompareHelp[] =
-    "Compares two or more dumps of a process and says which threads are stuck, what they wait for,\n"
-    "and which thread holds it. Dumps are .mixwalk files, .dmp files and JSON of mixwalk dump, in any\n"
-    "mixture. The exit code is 0 if nothing is known to be stuck, 20 if something is stuck, 21 for a\n"
-    "deadlock, 22 if a dump was written because of a crash. Compares two recordings and says where the\n"
-    "time differs.\n"
+    "Compares two or more dumps of a process and says which threads are stuck, what they wait for, and which thread "
+    "holds it. Dumps are .mixwalk files, .dmp files and JSON of mixwalk dump, in any mixture. The exit code is 0 if "
+    "nothing is known to be stuck, 20 if something is stuck, 21 for a deadlock, 22 if a dump was written because of a "
+    "crash. Compares two recordings and says where the time differs.\n"
     "\n"
     "Examples:\n"
     "  mixwalk compare first.mixwalk second.mixwalk\n"
@@ -20,10 +20,11 @@ constexpr char kCompareHelp[] =
     "  mixwalk compare yesterday.mixwalk today.mixwalk -o difference.html";
 
 constexpr char kReportHelp[] =
-    "Says what the threads of one dump wait for, and which thread holds it. One dump is enough to\n"
-    "find a deadlock. To find a stuck thread, compare two dumps (mixwalk compare). If the file has\n"
-    "several dumps of the process (dump --repeat), report compares them as well. The exit code is that\n"
-    "of compare.\n"
+    "Says what the threads of one dump wait for, and which thread holds it. One dump is enough to find a deadlock. To "
+    "find "
+    "a stuck thread, compare two dumps (mixwalk compare). If the file has several dumps of the process (dump "
+    "--repeat), "
+    "report compares them as well. The exit code is that of compare.\n"
     "\n"
     "Examples:\n"
     "  mixwalk report orders.mixwalk\n"
@@ -37,20 +38,32 @@ struct HangArguments {
   std::optional<std::string> format;
 };
 
-ParseResult finish_hang(HangArguments& arguments) {
+// The format that --format names, or else that of the file's extension.
+Format format_in(const CLI::App& app, const HangArguments& arguments) {
+  const std::string file = arguments.command.output.value_or("");
+  const RecordingFormat* const by_path = format_by_path(file);
+  const bool unknown =
+      !extension_of(file).empty() && (by_path == nullptr || !kFormats.contains(std::string(by_path->name)));
+  if (!arguments.format && unknown) refuse_extension(file, app.get_name(), words_in(kFormats));
+  const std::string format = arguments.format.value_or(by_path != nullptr ? std::string(by_path->name) : "text");
+  const auto known = kFormats.find(format);
+  if (known == kFormats.end()) refuse_text("--format", format, "is none of html, json, text");
+  return known->second;
+}
+
+ParseResult finish_hang(const CLI::App& app, HangArguments& arguments) {
   HangCommand& command = arguments.command;
   const std::size_t files = command.files.size();
   if (files == 0) refuse(command.single ? "report needs a dump" : "compare needs dumps");
   if (command.single && files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
-  if (command.output && (command.output->empty() || *command.output == "-")) refuse("--output needs a file's name");
-  if (command.quiet && (command.output || arguments.format)) {
-    refuse("--quiet cannot be used with --output or --format");
+  if (std::ranges::count(command.files, "-") > 1) refuse("standard input (-) can be read only once");
+  if (command.output && command.output->empty()) refuse("--output needs a file's name");
+  if (command.output == "-") command.output.reset();
+  for (const char* option : {"--output", "--format", "--all"}) {
+    if (command.quiet && app.count(option) != 0) refuse("--quiet cannot be used with " + std::string(option));
   }
-  const RecordingFormat* const by_path = command.output ? format_by_path(*command.output) : nullptr;
-  const std::string format = arguments.format.value_or(by_path ? std::string(by_path->name) : "text");
-  const auto known = kFormats.find(format);
-  if (known == kFormats.end()) refuse_text("--format", format, "is none of html, json, text");
-  command.format = known->second;
+  command.format = format_in(app, arguments);
+  if (command.all && command.format == Format::json) refuse("--all cannot be used with JSON, which has everything");
   return {.command = std::move(command)};
 }
 
@@ -59,28 +72,27 @@ Finish add_hang(CLI::App& app, bool single) {
   HangCommand& command = arguments->command;
   command.single = single;
   if (single) {
-    app.add_option("file", command.files, "The dump")->option_text("DUMP");
+    app.add_option("file", command.files, "The dump, or - for standard input")->option_text("DUMP");
   } else {
-    app.add_option("files", command.files, "The dumps, or two recordings")->option_text("FILE…");
+    app.add_option("files", command.files, "The dumps, or two recordings; - for standard input")->option_text("FILE…");
     app.add_flag("--across", command.across,
-                 "The dumps are of several machines or processes of one service: say what they\n"
-                 "have in common");
+                 "The dumps are of several machines or processes of one service: say what they have in common");
   }
+  app.add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")
+      ->option_text("OUT");
   CLI::Option* const format =
       app.add_option("-f,--format", arguments->format,
                      "text, json or html (default: by the extension of OUT, otherwise text)")
           ->option_text("FORMAT");
   set_words(*format, words_in(kFormats));
-  app.add_option("-o,--output", command.output, "The file to write (default: standard output)")->option_text("OUT");
   app.add_flag("--all", command.all, "Show all threads, groups and frames");
   app.add_flag("-q,--quiet", command.quiet, "Print nothing; the exit code says whether something is stuck");
   add_colour(app, command.colour);
-  add_symbol_path(app, command.symbol_path,
-                  "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n");
+  add_symbol_path(app, command.symbol_path, "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;… ");
   app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
   add_runtime_data(app, command.runtime_data);
   add_verbose(app, command.verbose);
-  return [arguments](Given) { return finish_hang(*arguments); };
+  return [arguments, &app](Given) { return finish_hang(app, *arguments); };
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ struct HangCommand {
 // doctor checks what works on this machine, and with one process.
 struct DoctorCommand {
   std::optional<TargetChoice> target;  // ById or ByName; no value if only this machine is checked
-  bool json = false;
+  Format format = Format::text;        // text or json
   bool trial = true;  // the process is dumped for two seconds
   std::optional<std::string> symbol_path;  // as Visit::symbol_path
 };
@@ -186,8 +186,14 @@ struct ParseResult {
   std::string to_stderr;  // one line
 };
 
+// What this build of mixwalk can do on its system. The help lists only that. All else is parsed nevertheless, so that
+// the answer is a sentence about the system.
+struct Abilities {
+  bool processes = true;  // whether it can look at processes
+};
+
 // `arguments`: UTF-8, without the program's own name. `variables`: otel_variables().
-ParseResult parse_command_line(const std::vector<std::string>& arguments,
-                               const OtelVariables& variables = {});
+ParseResult parse_command_line(const std::vector<std::string>& arguments, const OtelVariables& variables = {},
+                               Abilities abilities = {});
 
 }  // namespace mixwalk

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "unmanaged/ascii_lower.h"
 #include "walker/otlp/otel_settings.h"
 
 namespace mixwalk {
@@ -20,21 +21,44 @@ std::string format_names(FormatsOf which) { return CLI::detail::join(format_word
 
 }  // namespace
 
+std::string format_help(FormatsOf which, const std::string& otherwise) {
+  return format_names(which) + " (default: " + otherwise + ")";
+}
+
 void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which, const std::string& otherwise) {
-  std::string names = format_names(which);
-  constexpr std::size_t kLine = 60;
-  if (names.size() > kLine) names.replace(names.rfind(' ', kLine), 1, "\n");
   CLI::Option* const option =
-      app.add_option("-f,--format", format, names + "\n(default: " + otherwise + ")")->option_text("FORMAT");
+      app.add_option("-f,--format", format, format_help(which, otherwise))->option_text("FORMAT");
   set_words(*option, format_words(which));
 }
 
-const RecordingFormat* chosen_format(const std::optional<std::string>& format, FormatsOf which,
+void refuse_extension(const std::string& file, const std::string& does, const std::vector<std::string>& formats) {
+  const std::string extension = ascii_lower(extension_of(file));
+  if (extension == ".dmp" && does != "dump") {
+    refuse("--output: a dump file (.dmp) is made of a process, by mixwalk dump -p PID -o NAME.dmp");
+  }
+  const std::string takes = extension_words(formats) + (does == "dump" ? ", or .dmp" : "");
+  refuse("--output: the extension of \"" + file + "\" is none of " + takes + ": give one of these, or a --format");
+}
+
+const RecordingFormat* chosen_format(const CLI::App& app, const std::optional<std::string>& format, FormatsOf which,
                                      const std::string& file) {
-  if (!format) return format_by_path(file);
-  const RecordingFormat* const named = format_by_name(*format);
-  if (named == nullptr) refuse_text("--format", *format, "is none of " + format_names(which));
-  return named;
+  if (format) {
+    const RecordingFormat* const named = format_by_name(*format);
+    if (named == nullptr) refuse_text("--format", *format, "is none of " + format_names(which));
+    return named;
+  }
+  const RecordingFormat* const by_path = format_by_path(file);
+  if (by_path == nullptr && !extension_of(file).empty()) refuse_extension(file, app.get_name(), format_words(which));
+  return by_path;
+}
+
+void add_list_format(CLI::App& app, Format& format) {
+  static const std::map<std::string, Format> words = {{"json", Format::json}, {"text", Format::text}};
+  CLI::Option* const named = add_choice(app, "-f,--format", words, format, "text or json (default: text)");
+  named->option_text("FORMAT");
+  app.add_flag_callback(
+         "--json", [&format] { format = Format::json; }, "The same as --format json")
+      ->excludes(named);
 }
 
 void add_frames(CLI::App& app, FrameFilter& filter, const std::string& verb) {
@@ -48,10 +72,16 @@ void check_frames(const RecordingFormat& format, const FrameFilter& filter) {
 }
 
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
-  std::string help = "For exceptions: show the frames by which the runtime throws, too. Otherwise a\n"
-                     "stack begins at the frame that threw. A .mixwalk file always has all frames";
-  if (which == FormatsOf::all) help += ".\nFor dumps as text: show each frame of the runtime itself";
+  std::string help =
+      "For exceptions: show the frames by which the runtime throws, too. Otherwise a stack begins at the "
+      "frame that threw. A .mixwalk file always has all frames";
+  if (which == FormatsOf::all) help += ". For dumps as text: show each frame of the runtime itself";
   app.add_flag("--all", filter.all, help);
+}
+
+void check_all(const CLI::App& app, const RecordingFormat* format, bool otlp) {
+  if (app.count("--all") == 0 || format == nullptr || format->id != Format::mixwalk || otlp) return;
+  refuse("--all cannot be used with a .mixwalk file, which always has all frames");
 }
 
 void add_colour(CLI::App& app, Colour& colour) {
@@ -70,9 +100,10 @@ void add_runtime_data(CLI::App& app, RuntimeSource& source) {
 }
 
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {
+  app.option_defaults()->group("Collector");
   app.add_option("--otlp", arguments.url,
-                 "Send to this OpenTelemetry collector, such as http://HOST:4318 (without a URL:\n"
-                 "that of OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT).\n"
+                 "Send to this OpenTelemetry collector, such as http://HOST:4318 (without a URL: "
+                 "that of OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT). "
                  "mixwalk then writes a file only if -o or -f is given")
       ->expected(0, 1)
       ->option_text("[URL]");
@@ -80,17 +111,17 @@ void add_otlp(CLI::App& app, OtlpArguments& arguments) {
                  "The service's name (default: OTEL_SERVICE_NAME)")
       ->option_text("NAME");
   add_list(app, "--otlp-attribute", arguments.attributes,
-           "An attribute of the service, in addition to OTEL_RESOURCE_ATTRIBUTES; may be\n"
+           "An attribute of the service, in addition to OTEL_RESOURCE_ATTRIBUTES; may be "
            "given more than once")
       ->option_text("NAME=VALUE");
   add_list(app, "--otlp-header", arguments.headers,
-           "A header of each request, in addition to OTEL_EXPORTER_OTLP_HEADERS, a variable\n"
+           "A header of each request, in addition to OTEL_EXPORTER_OTLP_HEADERS, a variable "
            "that other users cannot see; may be given more than once")
       ->option_text("NAME=VALUE");
   app.add_flag("--otlp-command-line", arguments.command_line,
                "Send the program's command line as well");
   app.add_option("--spool", arguments.spool,
-                 "The folder for requests that the collector has not received yet (default: a folder\n"
+                 "The folder for requests that the collector has not received yet (default: a folder "
                  "of the user)")
       ->option_text("FOLDER");
 }

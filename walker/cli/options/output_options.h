@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "walker/cli/options/command_line.h"
 
@@ -11,9 +12,18 @@ namespace mixwalk {
 
 // The formats of dumps and of converted files, or, for `record`, only those that show samples over time.
 enum class FormatsOf { all, recordings };
+// The help of --format. `otherwise`: the format if that option is not given.
+std::string format_help(FormatsOf which, const std::string& otherwise);
 void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf which, const std::string& otherwise);
-// The format that --format names, or else that of the file's extension, or null if the extension is unknown.
-const RecordingFormat* chosen_format(const std::optional<std::string>& format, FormatsOf which, const std::string& file);
+// The format that --format names, or else that of the file's extension. Returns null if there is neither: the file has
+// no extension, or is standard output ("" or "-"). Refuses an extension of no format.
+const RecordingFormat* chosen_format(const CLI::App& app, const std::optional<std::string>& format, FormatsOf which,
+                                     const std::string& file);
+// Refuses the name of a file to write. `does`: the command. `formats`: those that it can write.
+[[noreturn]] void refuse_extension(const std::string& file, const std::string& does,
+                                   const std::vector<std::string>& formats);
+// Adds --format with the words text and json, and --json.
+void add_list_format(CLI::App& app, Format& format);
 
 // Adds --depth and --managed-only. `verb` begins their help: "Show".
 void add_frames(CLI::App& app, FrameFilter& filter, const std::string& verb);
@@ -22,6 +32,8 @@ void check_frames(const RecordingFormat& format, const FrameFilter& filter);
 
 // Adds --all, for recorded exceptions, and with FormatsOf::all also for dumps.
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which);
+// Refuses --all where it changes nothing: if a .mixwalk file is all that is written. `format`: null for no file.
+void check_all(const CLI::App& app, const RecordingFormat* format, bool otlp);
 
 // Adds --color, for text.
 void add_colour(CLI::App& app, Colour& colour);

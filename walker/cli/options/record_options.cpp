@@ -9,8 +9,8 @@ namespace mixwalk {
 namespace {
 
 constexpr char kRecordHelp[] =
-    "Samples the complete call stacks of a .NET process repeatedly, and writes them to a .mixwalk file\n"
-    "or to a file of another tool, by its extension. Ctrl-C ends the recording and keeps all samples.\n"
+    "Samples the complete call stacks of a .NET process repeatedly, and writes them to a .mixwalk file or to a file of "
+    "another tool, by its extension. Ctrl-C ends the recording and keeps all samples.\n"
     "\n"
     "Examples:\n"
     "  mixwalk record --process-id 4711 --duration 30s\n"
@@ -125,12 +125,12 @@ void finish_output(const CLI::App& app, const RecordArguments& arguments, const 
   }
   const bool told = command.output || arguments.format;
   if (command.otlp && !told) return;  // no file
-  command.format = told ? chosen_format(arguments.format, FormatsOf::recordings, command.output.value_or(""))
+  command.format = told ? chosen_format(app, arguments.format, FormatsOf::recordings, command.output.value_or(""))
                         : &format_of(Format::mixwalk);
-  if (command.format == nullptr) {
-    refuse("mixwalk knows no format for the extension of --output: give one with --format");
-  }
+  if (command.format == nullptr)
+    refuse("record needs --format, or an --output with an extension, such as NAME.mixwalk");
   check_frames(*command.format, command.filter);
+  check_all(app, command.format, command.otlp.has_value());
   if (command.format->only_dumps) {
     refuse(std::string(command.format->name) + " shows one moment, not a recording: mixwalk dump writes it");
   }
@@ -142,31 +142,27 @@ Finish add_record(CLI::App& app) {
   const auto arguments = std::make_shared<RecordArguments>();
   RecordCommand& command = arguments->command;
   app.description(kRecordHelp);
-  add_visit(app, arguments->visit, command.visit, "record");
-  add_duration(app, "-d,--duration", arguments->duration_ms,
-               "How long to record: 30, 30s or 00:00:30 (default: until Ctrl-C or until the\n"
-               "process ends)");
-  add_number(app, "-r,--rate", arguments->rate, "Samples a second of each thread (default 100)")->option_text("HZ");
-  add_duration(app, "-i,--interval", arguments->interval_ms,
-               "The time between two samples of a thread, with a unit, in place of --rate", true);
-  app.add_option("--budget", arguments->budget,
-                 "The largest share of the process's time that recording may take (default 5%;\n"
-                 "0: no limit). mixwalk takes fewer samples if it would need more")
-      ->option_text("PERCENT");
+  add_target(app, arguments->visit, "record");
+  app.option_defaults()->group(kOutputGroup);
   app.add_option("-o,--output", command.output, "The file to write (default: PROGRAM-DATE-TIME.mixwalk)")
       ->option_text("FILE");
   add_format(app, arguments->format, FormatsOf::recordings, "by the file's extension");
-  add_otlp(app, arguments->otlp);
+  app.option_defaults()->group("What to record");
+  add_duration(app, "-d,--duration", arguments->duration_ms,
+               "How long to record: 30s, 1m30s or 00:01:30 (default: until Ctrl-C or until the process ends)");
+  add_number(app, "-r,--rate", arguments->rate, "Samples a second of each thread (default 100)")->option_text("HZ");
+  add_duration(app, "-i,--interval", arguments->interval_ms,
+               "The time between two samples of a thread, in place of --rate");
   add_choice(app, "--mode", kModes, arguments->mode,
-             "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
-             "last sample; mixwalk does not stop the others)")
+             "wall (every thread, the default) or cpu (threads that used the CPU since their last sample; mixwalk does "
+             "not stop the others)")
       ->option_text("MODE");
   CLI::Option* const on =
-      app.add_option("--on", arguments->on,
-                     "Record the stacks of an event in place of samples over time: of every\n"
-                     "exception[=TYPE] where it is thrown, of every class-load[=TYPE], of every\n"
-                     "module-load[=NAME] (an assembly or a native DLL, by its file name), or of every\n"
-                     "Nth allocation[=TYPE] (only in a program that was started with --)")
+      app.add_option(
+             "--on", arguments->on,
+             "Record the stacks of an event in place of samples over time: of every exception[=TYPE] where it is "
+             "thrown, of every class-load[=TYPE], of every module-load[=NAME] (an assembly or a native DLL, by its "
+             "file name), or of every Nth allocation[=TYPE] (only in a program that was started with --)")
           ->option_text("EVENT");
   set_words(*on, words_in(kEvents));
   add_number(app, "--every", arguments->every,
@@ -174,6 +170,13 @@ Finish add_record(CLI::App& app) {
       ->option_text("N");
   add_frames(app, command.filter, "Keep");
   add_all(app, command.filter, FormatsOf::recordings);
+  add_symbol_path(app, command.visit.symbol_path, kPdbsOfImages);
+  add_otlp(app, arguments->otlp);
+  add_walk(app, arguments->visit, command.visit);
+  app.add_option("--budget", arguments->budget,
+                 "The largest share of the process's time that recording may take (default 5%; 0: no limit). mixwalk "
+                 "takes fewer samples if it would need more")
+      ->option_text("PERCENT");
   add_verbose(app, command.verbose);
   return [arguments, &command, &app](Given given) -> ParseResult {
     take_program(arguments->visit, given);

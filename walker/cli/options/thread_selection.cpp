@@ -29,7 +29,7 @@ bool ThreadSelection::contains(std::uint32_t os_id, std::string_view name) const
          });
 }
 
-std::optional<std::uint32_t> parse_thread_id(std::string_view text) {
+std::optional<std::uint32_t> parse_id(std::string_view text) {
   const auto [digits, base] = digits_of(text);
   std::uint32_t id = 0;
   const char* const last = digits.data() + digits.size();

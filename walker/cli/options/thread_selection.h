@@ -18,9 +18,9 @@ struct ThreadSelection {
   bool contains(std::uint32_t os_id, std::string_view name) const;
 };
 
-// A thread's id as people copy it: "1364", or "0x554" as mixwalk prints it. Returns nothing if the text is not such an
-// id.
-std::optional<std::uint32_t> parse_thread_id(std::string_view text);
+// The id of a thread or of a process as people copy it: "1364", or "0x554" as mixwalk prints it. Returns nothing if the
+// text is not such an id.
+std::optional<std::uint32_t> parse_id(std::string_view text);
 // Whether the text is written as a number, so that it cannot mean a thread's name: "1364", "0x554".
 bool is_written_as_id(std::string_view text);
 

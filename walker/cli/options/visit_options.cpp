@@ -14,7 +14,7 @@ const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::alwa
 // Adds the thread that `option` names, by its id or by the beginning of its name.
 void add_thread(std::string thread, const std::string& option, ThreadSelection& selection) {
   if (thread.empty()) refuse(option + " needs a name or an id");
-  if (const auto id = parse_thread_id(thread)) {
+  if (const auto id = parse_id(thread)) {
     selection.ids.push_back(*id);
   } else if (is_written_as_id(thread)) {
     refuse_text(option, thread, "is not the id of a thread");
@@ -25,43 +25,49 @@ void add_thread(std::string thread, const std::string& option, ThreadSelection& 
 
 }  // namespace
 
-void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const std::string& verb) {
-  Sampling& sampling = visit.sampling;
+void add_target(CLI::App& app, VisitArguments& arguments, const std::string& verb) {
+  app.option_defaults()->group(kTargetGroup);
   add_process(app, arguments.process, "The process to " + verb);
   // Only used for an error message about a misplaced program's name, because the words after "--" never reach this
   // option.
   app.add_option("program", arguments.program)->group("");
-  add_choice(app, "--engine", kEngines, sampling.engine,
-             "auto (the default), snapshot (DoStackSnapshot, with its gaps filled) or copy (no\n"
-             "call into the runtime while a thread is suspended). auto uses copy for a thread\n"
-             "that may hold a lock of the runtime, and snapshot for all others")
-      ->option_text("ENGINE");
+  add_list(
+      app, "--thread,--threads", arguments.threads,
+      "Only the thread with this id (1364 or 0x554), or only threads whose names begin with this text; may be given "
+      "more than once")
+      ->option_text("NAME-or-TID");
+}
+
+void add_walk(CLI::App& app, VisitArguments& arguments, Visit& visit) {
+  Sampling& sampling = visit.sampling;
+  app.option_defaults()->group(kExpertGroup);
+  add_duration(
+      app, "--wait", visit.wait_ms,
+      "How long to wait if another mixwalk, or another profiler, is still in the process (default: do not wait)");
+  add_duration(app, "--timeout", visit.timeout_ms, "How long to wait for each answer of the target (default 30s)");
   add_duration(app, "--deadline", sampling.deadline_ms,
-               "The longest time for which a thread may be suspended, with a unit (default 50ms)", true);
-  add_choice(app, "--probe", kProbes, sampling.probe,
-             "always, risk or never: whether to test the runtime on another thread first. risk\n"
-             "(the default): only if the thread may hold a lock of the runtime. Only with\n"
-             "--engine snapshot")
+               "The longest time for which a thread may be suspended (default 50ms)");
+  add_choice(
+      app, "--engine", kEngines, sampling.engine,
+      "auto (the default), snapshot (DoStackSnapshot, with its gaps filled) or copy (no call into the runtime while "
+      "a thread is suspended). auto uses copy for a thread that may hold a lock of the runtime, and snapshot for "
+      "all others")
+      ->option_text("ENGINE");
+  add_choice(
+      app, "--probe", kProbes, sampling.probe,
+      "always, risk or never: whether to test the runtime on another thread first. risk (the default): only if the "
+      "thread may hold a lock of the runtime. Only with --engine snapshot")
       ->option_text("WHEN");
   app.add_option("--canary", arguments.canary,
-                 "Prefer the thread with this id (1364 or 0x554), or whose name begins with this\n"
-                 "text, for --probe (default: a managed thread that waits in a system call)")
+                 "Prefer the thread with this id (1364 or 0x554), or whose name begins with this text, for --probe "
+                 "(default: a managed thread that waits in a system call)")
       ->option_text("NAME-or-TID");
-  add_list(app, "--thread,--threads", arguments.threads,
-           "Only the thread with this id (1364 or 0x554), or only threads whose names begin\n"
-           "with this text; may be given more than once")
-      ->option_text("NAME-or-TID");
-  add_symbol_path(app, visit.symbol_path, kPdbsOfImages);
   app.add_flag("--no-host", visit.no_host, "Leave the name of this machine out of the output");
-  add_duration(app, "--timeout", visit.timeout_ms, "How long to wait for each answer of the target (default 30s)");
-  add_duration(app, "--wait", visit.wait_ms,
-               "How long to wait if another mixwalk, or another profiler, is still in the process\n"
-               "(default: do not wait)");
 }
 
 void take_program(VisitArguments& arguments, Given& given) {
   if (!arguments.program.empty()) {
-    refuse("unexpected \"" + arguments.program.front() + "\": a program goes after --");
+    refuse(misplaced(arguments.program.front(), true));
   }
   arguments.program = std::move(given.program);
 }
@@ -75,7 +81,7 @@ ThreadSelection threads_in(std::vector<std::string>& threads) {
 void finish_visit(const CLI::App& app, VisitArguments& arguments, Visit& visit) {
   const ProcessArguments& process = arguments.process;
   if (process.id.has_value() + process.name.has_value() + static_cast<int>(!arguments.program.empty()) != 1) {
-    refuse(app.get_name() + " needs exactly one of --process-id, --name and -- PROGRAM");
+    refuse(app.get_name() + " needs exactly one of --process-id, --name and -- PROGRAM; mixwalk ps lists processes");
   }
   Sampling& sampling = visit.sampling;
   if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {

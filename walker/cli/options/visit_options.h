@@ -17,8 +17,15 @@ struct VisitArguments {
   std::vector<std::string> threads;
 };
 
-// `verb`: "dump" or "record", for the help.
-void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const std::string& verb);
+// The headings under which help lists the options of dump and record.
+inline constexpr char kTargetGroup[] = "Process";
+inline constexpr char kOutputGroup[] = "Output";
+inline constexpr char kExpertGroup[] = "For experts";
+
+// The options that most people need: the process and its threads. `verb`: "dump" or "record", for the help.
+void add_target(CLI::App& app, VisitArguments& arguments, const std::string& verb);
+// The options of how threads are walked, and how long is waited.
+void add_walk(CLI::App& app, VisitArguments& arguments, Visit& visit);
 // The program is that after "--". Refuses a program that is an argument.
 void take_program(VisitArguments& arguments, Given& given);
 // The ids and names in --thread. A number is always an id, so a thread whose name is a number cannot be named.

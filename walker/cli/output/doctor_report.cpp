@@ -41,9 +41,10 @@ std::vector<DoctorLine> mitigation_lines(const MitigationPolicies& policies) {
   return {{.check = kCheck, .found = fmt::format("none keeps mixwalk.dll out (switched on: {})", others)}};
 }
 
-ExitCode exit_code(const DoctorReport& report) noexcept {
+std::optional<Failure> failure_of(const DoctorReport& report) {
   const auto bad = std::ranges::find(report.lines, DoctorLine::State::bad, &DoctorLine::state);
-  return bad == report.lines.end() ? ExitCode::ok : bad->code;
+  if (bad == report.lines.end()) return std::nullopt;
+  return Failure{bad->code, bad->check + ": " + bad->found + (bad->advice.empty() ? "" : ": " + bad->advice)};
 }
 
 std::string doctor_text(const DoctorReport& report) {

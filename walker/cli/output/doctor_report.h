@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "walker/base/exit_code.h"
+#include "walker/base/failure.h"
 #include "walker/model/percentiles.h"
 #include "walker/session/mitigations.h"
 
@@ -45,8 +46,8 @@ struct DoctorReport {
   std::optional<DoctorTrial> trial;  // none if it was not asked for, or could not be made
 };
 
-// The exit code of the first bad line, or ok if there is none.
-ExitCode exit_code(const DoctorReport& report) noexcept;
+// The first bad line as a failure, with its exit code. Nothing if there is none.
+std::optional<Failure> failure_of(const DoctorReport& report);
 // The text has one line for each check.
 std::string doctor_text(const DoctorReport& report);
 std::string doctor_json(const DoctorReport& report);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "walker/base/count_words.h"
 #include "walker/base/partial_file.h"
 #include "walker/cli/output/print_failure.h"
 
@@ -30,7 +31,8 @@ OtlpSession::OtlpSession(std::unique_ptr<Spool> spool, const OtlpTarget& target,
 ExitCode OtlpSession::finish(const Recording& recording) {
   const std::uint64_t left_out = batches_.finish(recording);
   if (left_out != 0) {
-    print_failure({ExitCode::output, fmt::format("{} samples were not sent: the disk was too slow", left_out)});
+    print_failure(
+        {ExitCode::output, count_words(left_out, "sample was", "samples were") + " not sent: the disk was too slow"});
   }
   const ExitCode code = finish();
   return left_out == 0 ? code : ExitCode::output;
@@ -39,12 +41,11 @@ ExitCode OtlpSession::finish(const Recording& recording) {
 ExitCode OtlpSession::finish() {
   const DeliveryReport sent = sender_.finish();
   for (const std::string& line : sent.lines) print_failure({ExitCode::ok, line});
-  if (sent.left_out != 0) print_failure({ExitCode::ok, fmt::format("{} more messages like these", sent.left_out)});
+  if (sent.left_out != 0) print_failure({ExitCode::ok, count_words(sent.left_out, "more message") + " like these"});
   if (sent.waiting != 0) {
-    print_failure({ExitCode::ok, fmt::format("kept {} request{} in \"{}\" ({}): the next run with this "
-                                      "URL sends them",
-                                      sent.waiting, sent.waiting == 1 ? "" : "s",
-                                      utf8_of(spool_->folder()), sent.why_waiting)});
+    print_failure({ExitCode::ok, fmt::format("kept {} in \"{}\" ({}): the next run with this URL sends {}",
+                                             count_words(sent.waiting, "request"), utf8_of(spool_->folder()),
+                                             sent.why_waiting, sent.waiting == 1 ? "it" : "them")});
   }
   if (sent.lost != 0) return ExitCode::output;
   if (sent.refused != 0) return ExitCode::rejected;

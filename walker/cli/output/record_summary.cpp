@@ -2,11 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
+#include "walker/base/count_words.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
+
+std::string no_sample_words(SampleEvent event, const std::string& type) {
+  const std::string of_type = type.empty() ? "" : " of type \"" + type + "\"";
+  const std::string named = type.empty() ? "" : " named \"" + type + "\"";
+  std::string what;
+  switch (event) {
+    case SampleEvent::exception: what = "no exception" + of_type + " was thrown"; break;
+    case SampleEvent::allocation: what = "no allocation" + of_type + " was counted"; break;
+    case SampleEvent::class_load: what = "no type" + named + " was loaded"; break;
+    case SampleEvent::module_load: what = "no module" + named + " was loaded"; break;
+    case SampleEvent::cpu: what = "no thread used the CPU"; break;
+    case SampleEvent::wall:
+    case SampleEvent::dump: what = "no sample was taken"; break;
+  }
+  what += " while it was recorded: the recording is empty";
+  if (type.empty()) return what;
+  return what + (event == SampleEvent::module_load ? " (a module is named by its file, such as orders.dll)"
+                                                   : " (a type is named in full, such as System.IO.IOException)");
+}
 
 void RecordSummary::take(const Recording& recording, std::size_t first,
                          const RecordProgress& progress) {
@@ -36,8 +57,10 @@ void RecordSummary::begin_piece(const Recording& recording) {
   earlier_.threads -= recording.threads.size();
 }
 
-std::string RecordSummary::line(std::uint64_t seconds) const {
-  std::string line = fmt::format("{} s, {} samples of {} threads", seconds, samples_, threads_);
+std::string RecordSummary::line(std::uint64_t seconds, std::uint64_t of_seconds) const {
+  std::string line = of_seconds != 0 ? fmt::format("{} of {} s, ", std::min(seconds, of_seconds), of_seconds)
+                                     : fmt::format("{} s, ", seconds);
+  line += count_words(samples_, "sample") + " of " + count_words(threads_, "thread");
   if (const auto reached = reached_hz(); reached && period_ns_ != 0) {
     const RateWords rate = rate_words(*reached, period_ns_);
     line += fmt::format(", {} of {} a second of each", rate.reached, rate.asked);

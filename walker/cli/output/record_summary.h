@@ -11,6 +11,10 @@
 
 namespace mixwalk {
 
+// Why a recording has no sample although nothing failed, and what the user may have mistyped: `no exception of type
+// "IOException" was thrown …`. `type`: RecordCommand::type. Pure.
+std::string no_sample_words(SampleEvent event, const std::string& type);
+
 // The totals of a recording so far, for the line that is printed about the recording. Pure.
 class RecordSummary {
  public:
@@ -31,8 +35,9 @@ class RecordSummary {
     return rate_ ? rate_->hz(period_ns_, duration_ns_, dropped_) : std::nullopt;
   }
 
-  // "30 s, 2950 samples of 10 threads, 98.3 of 100 a second of each, 99.9 % whole, 0 lost, …"
-  std::string line(std::uint64_t seconds) const;
+  // "30 s, 2950 samples of 10 threads, 98.3 of 100 a second of each, 99.9 % whole, 0 lost, …". `of_seconds`: how long
+  // the recording will be, for "12 of 30 s, …"; 0 for no such limit.
+  std::string line(std::uint64_t seconds, std::uint64_t of_seconds = 0) const;
 
  private:
   // The totals of the earlier pieces, without the values that the current piece has as well.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "walker/base/write_error.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 
 namespace mixwalk {
@@ -31,7 +32,9 @@ std::optional<Failure> SeriesFile::add(const Snapshot& dump) {
 
 std::optional<Failure> SeriesFile::end() {
   series_.end();
-  return written(writer_.end(series_.recording()));
+  if (auto failure = written(writer_.end(series_.recording()))) return failure;
+  if (file_) print_failure({ExitCode::ok, written_words(*path_, file_->replaces())});
+  return std::nullopt;
 }
 
 std::optional<Failure> SeriesFile::written(bool all) const {

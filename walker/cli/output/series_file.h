@@ -23,7 +23,7 @@ class SeriesFile {
 
   // Adds a dump with at least one thread. Returns why it could not be written; nothing if it is in the file.
   std::optional<Failure> add(const Snapshot& dump);
-  // To be called after the last dump, if there is one.
+  // To be called after the last dump, if there is one. If the file is whole, a line on standard error says so.
   std::optional<Failure> end();
   std::size_t dumps() const noexcept { return dumps_; }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "walker/base/printable.h"
+#include "walker/base/terminal.h"
 #include "walker/base/write_error.h"
 #include "walker/cli/output/print_failure.h"
 
@@ -35,6 +36,21 @@ Failure unwritable_output(const std::optional<std::string>& path, std::string_vi
   return {ExitCode::output, "cannot write " + where + ": " + std::string(why)};
 }
 
+std::string written_words(const std::string& path, bool replaced) {
+  return "wrote " + quoted_path(path) + (replaced ? " in place of the file that was there" : "");
+}
+
+std::optional<Failure> refuse_terminal(const RecordingFormat& format, const std::optional<std::string>& output,
+                                       bool is_terminal) {
+  if (!is_binary(format.id) || output || !is_terminal) return std::nullopt;
+  return Failure{ExitCode::usage, "the format " + std::string(format.name) +
+                                      " is not for a terminal: name a file with -o, or redirect standard output"};
+}
+
+std::optional<Failure> refuse_terminal(const RecordingFormat& format, const std::optional<std::string>& output) {
+  return refuse_terminal(format, output, is_terminal(stdout));
+}
+
 Output::Output(std::optional<std::string> path) : path_(std::move(path)) {
   if (path_) file_.emplace(*path_);
 }
@@ -58,7 +74,9 @@ std::optional<Failure> Output::write(const std::function<bool(ByteSink&)>& write
     if (failed || std::fflush(stdout) != 0) why = write_error();
   }
   if (!written && why.empty()) why = "the output is too large for this format";
-  return why.empty() ? std::nullopt : std::optional(unwritable_output(path_, why));
+  if (!why.empty()) return unwritable_output(path_, why);
+  if (path_) print_failure({ExitCode::ok, written_words(*path_, replaces())});
+  return std::nullopt;
 }
 
 std::optional<Failure> write_recording(Output& output, const RecordingFormat& format,

@@ -16,6 +16,15 @@ namespace mixwalk {
 // The failure of a file that cannot be written, or of standard output if there is no path.
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why);
 
+// The line that says that a file is written: `wrote "orders.json" in place of the file that was there`.
+std::string written_words(const std::string& path, bool replaced);
+
+// Refuses a format whose bytes are not for a terminal, if standard output is a terminal and the result goes there.
+// `output`: the path, or no value for standard output. `is_terminal`: of standard output.
+std::optional<Failure> refuse_terminal(const RecordingFormat& format, const std::optional<std::string>& output,
+                                       bool is_terminal);
+std::optional<Failure> refuse_terminal(const RecordingFormat& format, const std::optional<std::string>& output);
+
 // The destination of a command's result: a file, or standard output. A file is opened at once, so that a command learns
 // of a wrong path before it begins its work.
 class Output {
@@ -29,7 +38,8 @@ class Output {
   // Whether there is a file of that name, which write() replaces.
   bool replaces() const noexcept { return file_ && file_->replaces(); }
   // Calls `write` with the destination, and then commits a file. `write` returns false if the sink refused some of the
-  // bytes, or if the format has no room for all of the data. Returns nothing if everything was written.
+  // bytes, or if the format has no room for all of the data. Returns nothing if everything was written; if it is a
+  // file, a line on standard error says so.
   std::optional<Failure> write(const std::function<bool(ByteSink&)>& write);
 
  private:

@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "walker/base/terminal.h"
+
 namespace mixwalk {
 namespace {
 
@@ -54,17 +56,10 @@ bool supports_escapes(std::FILE* stream) noexcept {
           SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING));
 }
 
-ProgressLine::ProgressLine() noexcept : on_terminal_(_isatty(_fileno(stderr)) != 0) {}
-
-// fmt::print is not used, because it throws when its stream cannot be written, and a recording may outlive its terminal.
-void ProgressLine::show(const std::string& line, const char* end) {
-  if (!on_terminal_) return;
-  // The rest of a longer previous line is erased, with an escape sequence if the console obeys it.
-  std::string rest = "\x1b[K";
-  if (!supports_escapes(stderr)) rest.assign(width_ > line.size() ? width_ - line.size() : 0, ' ');
-  width_ = line.size();
-  std::fprintf(stderr, "\r%s%s%s", line.c_str(), rest.c_str(), end);
-  std::fflush(stderr);
+ProgressLine::Terminal progress_terminal() {
+  if (!is_terminal(stderr)) return {};
+  return {
+      .stream = stderr, .obeys_escapes = supports_escapes(stderr), .columns = [] { return terminal_columns(stderr); }};
 }
 
 }  // namespace mixwalk

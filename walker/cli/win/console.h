@@ -3,7 +3,8 @@
 #include <windows.h>
 
 #include <cstdio>
-#include <string>
+
+#include "walker/cli/output/progress_line.h"
 
 namespace mixwalk {
 
@@ -22,17 +23,7 @@ class ConsoleRestorer {
 // consoles this fails.
 bool supports_escapes(std::FILE* stream) noexcept;
 
-// A line on standard error that is written again and again. Writes nothing if standard error is not a terminal.
-class ProgressLine {
- public:
-  ProgressLine() noexcept;
-  bool on_terminal() const noexcept { return on_terminal_; }
-  // Replaces the line. `end` is written after it.
-  void show(const std::string& line, const char* end = "");
-
- private:
-  const bool on_terminal_;
-  std::size_t width_ = 0;
-};
+// Standard error, for a ProgressLine.
+ProgressLine::Terminal progress_terminal();
 
 }  // namespace mixwalk

@@ -1,5 +1,6 @@
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/doctor_report.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/doctor_checks.h"
@@ -23,9 +24,10 @@ ExitCode run(const DoctorCommand& command) {
                               .code = id.failure().code});
     }
   }
-  const std::string text = command.json ? doctor_json(found) : doctor_text(found);
+  const std::string text = command.format == Format::json ? doctor_json(found) : doctor_text(found);
   if (const ExitCode code = print(text); code != ExitCode::ok) return code;
-  return exit_code(found);
+  const auto failure = failure_of(found);
+  return failure ? print_failure(*failure) : ExitCode::ok;
 }
 
 }  // namespace mixwalk

@@ -8,6 +8,7 @@
 #include "symbols/symbol_path.h"
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
+#include "walker/base/count_words.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/win/visit.h"
 #include "walker/clr/win/target_clr.h"
@@ -103,7 +104,9 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
   if (missing.size() > kShownPdbs) names += ", …";
   return {.state = State::note,
           .check = "PDBs",
-          .found = std::to_string(missing.size()) + " that the stacks need were not found (" + names + ")",
+          .found = std::to_string(missing.size()) +
+                   (missing.size() == 1 ? " that the stacks need was" : " that the stacks need were") + " not found (" +
+                   names + ")",
           .advice = "--symbol-path names their folders; dump -v lists them in the form that symchk /im reads"};
 }
 
@@ -139,11 +142,10 @@ Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& tr
 
 std::string figures(const DoctorTrial& trial) {
   const auto us = [](std::uint64_t ns) { return std::to_string(ns / 1000); };
-  return std::to_string(trial.dumps) + " dumps" +
-         (trial.resumed == 0 ? " in " + std::to_string(kTrialMs / 1000) + " s; " : "; ") +
-         std::to_string(trial.whole) + " of " + std::to_string(trial.stacks) +
-         " stacks are whole; a thread stood for " + us(trial.frozen.p50_ns) + " us (median), " + us(trial.frozen.p99_ns) +
-         " us (99 %), " + us(trial.frozen.max_ns) + " us (longest)";
+  return count_words(trial.dumps, "dump") +
+         (trial.resumed == 0 ? " in " + std::to_string(kTrialMs / 1000) + " s; " : "; ") + std::to_string(trial.whole) +
+         " of " + std::to_string(trial.stacks) + " stacks are whole; a thread stood for " + us(trial.frozen.p50_ns) +
+         " us (median), " + us(trial.frozen.p99_ns) + " us (99 %), " + us(trial.frozen.max_ns) + " us (longest)";
 }
 
 }  // namespace

@@ -41,48 +41,49 @@ void complete(Snapshot& snapshot) {
 
 void log_threads(const Snapshot& snapshot) {
   for (const Thread& thread : snapshot.threads) {
-    spdlog::info("thread {:#x}: {} frames, frozen {} us, after {} us{}{}", thread.os_id,
-                 thread.stack.frames.size(), thread.frozen_ns / 1000, thread.stopping_ns / 1000,
-                 thread.stack.whole() ? "" : fmt::format(", {}", enum_name(thread.stack.completeness())),
-                 thread.stack.refusal != 0
-                     ? fmt::format(", DoStackSnapshot refused ({:#x})", thread.stack.refusal)
-                     : "");
+    spdlog::info(
+        "thread {:#x}: {}, frozen {} us, after {} us{}{}", thread.os_id,
+        count_words(thread.stack.frames.size(), "frame"), thread.frozen_ns / 1000, thread.stopping_ns / 1000,
+        thread.stack.whole() ? "" : fmt::format(", {}", enum_name(thread.stack.completeness())),
+        thread.stack.refusal != 0 ? fmt::format(", DoStackSnapshot refused ({:#x})", thread.stack.refusal) : "");
   }
 }
 
 void log_counters(const Counters& counters) {
-  spdlog::info("{} samples, {} whole, {} with guessed frames, {} threads skipped; frozen p50 {} us, p99 {} us, "
-               "max {} us",
-               counters.samples, counters.whole, counters.guessed, counters.skipped, counters.frozen.p50_ns / 1000,
-               counters.frozen.p99_ns / 1000, counters.frozen.max_ns / 1000);
+  spdlog::info(
+      "{}, {} whole, {} with guessed frames, {} skipped; frozen p50 {} us, p99 {} us, "
+      "max {} us",
+      count_words(counters.samples, "sample"), counters.whole, counters.guessed,
+      count_words(counters.skipped, "thread"), counters.frozen.p50_ns / 1000, counters.frozen.p99_ns / 1000,
+      counters.frozen.max_ns / 1000);
   spdlog::info("until they stood: p50 {} us, p99 {} us, max {} us", counters.stopping.p50_ns / 1000,
                counters.stopping.p99_ns / 1000, counters.stopping.max_ns / 1000);
   if (counters.not_asked != 0) {
     spdlog::info("{} walked from the copy, where a lock of the runtime may be held",
                  counters.not_asked);
   }
-  spdlog::info("{} walked from the copy instead; {} probes, {} failed; {} freezes ended by the "
-               "supervisor; breaker: {} threads off{}",
-               counters.fallbacks, counters.probes_run, counters.probes_failed,
-               counters.interventions, counters.breaker.threads_off,
+  spdlog::info("{} walked from the copy instead; {}, {} failed; {} ended by the supervisor; breaker: {} off{}",
+               counters.fallbacks, count_words(counters.probes_run, "probe"), counters.probes_failed,
+               count_words(counters.interventions, "freeze"), count_words(counters.breaker.threads_off, "thread"),
                counters.breaker.process_off ? ", process off" : "");
   for (const auto& [hresult, times] : counters.refusals) {
-    spdlog::info("DoStackSnapshot refused {} times with {:#x}", times, hresult);
+    spdlog::info("DoStackSnapshot refused {} with {:#x}", count_words(times, "time"), hresult);
   }
-  spdlog::info("runs: {} closed, {} at the root, {} open; {} copies cut", counters.runs_closed,
-               counters.runs_root, counters.runs_open, counters.copies_cut);
+  spdlog::info("runs: {} closed, {} at the root, {} open; {} cut", counters.runs_closed, counters.runs_root,
+               counters.runs_open, count_words(counters.copies_cut, "copy", "copies"));
   for (std::size_t i = 0; i < kOpenReasons; ++i) {
     if (counters.open_by_reason[i] == 0) continue;
-    spdlog::info("open {} times: {}", counters.open_by_reason[i],
-                 sentence(static_cast<OpenReason>(i)));
+    spdlog::info("open {}: {}", count_words(counters.open_by_reason[i], "time"), sentence(static_cast<OpenReason>(i)));
   }
 }
 
 void log_calls(const Counters& counters) {
   const auto of = [&](CallCheck call) { return counters.calls[static_cast<std::size_t>(call)]; };
-  spdlog::info("calls of {} native frames: {:.1f} % lead to the frame above, {} may, {} lead elsewhere; "
-               "{} frames are after no call", counters.calls_checked(), counters.calls_verified() * 100,
-               of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
+  spdlog::info(
+      "calls of {}: {:.1f} % lead to the frame above, {} may, {} lead elsewhere; "
+      "{} after no call",
+      count_words(counters.calls_checked(), "native frame"), counters.calls_verified() * 100, of(CallCheck::possible),
+      of(CallCheck::elsewhere), count_words(of(CallCheck::no_call), "frame is", "frames are"));
 }
 
 // The dumps of one command line, from the first dump to the file.
@@ -207,7 +208,8 @@ ExitCode DumpRun::run_series(SeriesFile& file) {
   }
   if (!failure) source_.leave();
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
-  const std::string kept = fmt::format("{} of {} dumps are written", file.dumps(), command_.repeat);
+  const std::string kept = fmt::format("{} of {} dumps {} written", file.dumps(), command_.repeat,
+                                       file.dumps() == 1 ? "is" : "are");
   if (!failure || failure->code != ExitCode::output) {
     if (const auto unwritten = file.end()) return print_failure(*unwritten);
   }
@@ -219,6 +221,8 @@ ExitCode DumpRun::run_series(SeriesFile& file) {
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
+  if (const auto failure = refuse_terminal(*command.format, command.output)) return print_failure(*failure);
+  say_missing_folders(command.visit.symbol_path);
   if (command.repeat > 1) {
     const auto file = SeriesFile::open(command.output);
     return file ? DumpRun(command).run_series(**file) : print_failure(file.failure());

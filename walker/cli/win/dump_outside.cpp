@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "unmanaged/win/module_path.h"
+#include "walker/base/count_words.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/win/visit.h"
 #include "walker/clr/win/target_clr.h"
@@ -106,7 +107,7 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   if (has_threading_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
   add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
-  spdlog::info("{} locks; looked from outside for {} ms, after {} ms", snapshot.locks.size(),
+  spdlog::info("{}; looked from outside for {} ms, after {} ms", count_words(snapshot.locks.size(), "lock"),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "unmanaged/image/debug_directory.h"
+#include "walker/base/count_words.h"
 #include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/visit.h"
 #include "walker/session/visit_failure.h"
@@ -60,7 +61,8 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
   watch_freezes_of(*session_, request.deadline_ms);
   auto snapshot = session_->dump(request, progress_);
   if (const auto patched = session_->patched_calls(); !patched.empty()) {
-    spdlog::info("{}; mixwalk.exe ended {} freezes of a thread", patched_calls_text(patched), session_->given_back());
+    spdlog::info("{}; mixwalk.exe ended {} of a thread", patched_calls_text(patched),
+                 count_words(static_cast<std::uint64_t>(session_->given_back()), "freeze"));
   }
   if (!snapshot) {
     session_.reset();

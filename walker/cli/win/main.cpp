@@ -8,14 +8,17 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "symbols/image_files.h"
 #include "symbols/symbol_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/cli/commands.h"
 #include "walker/cli/hang.h"
+#include "walker/cli/input_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
+#include "walker/cli/output/progress_line.h"
 #include "walker/cli/run_arguments.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
@@ -27,14 +30,31 @@ namespace mixwalk {
 
 namespace {
 
+// Standard error, after the progress line that may be shown there.
+class LogSink final : public spdlog::sinks::stderr_sink_st {
+  void log(const spdlog::details::log_msg& message) override {
+    clear_progress_line();
+    spdlog::sinks::stderr_sink_st::log(message);
+  }
+};
+
 void set_up_log(bool verbose) {
-  auto log = spdlog::stderr_logger_st("mixwalk");
+  auto log = std::make_shared<spdlog::logger>("mixwalk", std::make_shared<LogSink>());
   log->set_pattern("mixwalk: %H:%M:%S.%e %v");
   log->set_level(verbose ? spdlog::level::info : spdlog::level::off);
   spdlog::set_default_logger(std::move(log));
 }
 
 OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
+  if (command.file == kStandardInput) {
+    // The debugging library runs in another process, which opens the file.
+    const RuntimeSource wanted = command.dac.empty() ? command.runtime_data : RuntimeSource::debugging_library;
+    OpenedClr clr = open_contracts(target, wanted);
+    if (!clr.obstacle.empty()) {
+      clr.obstacle += "; the runtime's debugging library cannot read standard input: name a file";
+    }
+    return clr;
+  }
   const std::string path = symbol_path_text(command.symbol_path);
   return open_clr(target, {.dump_path = command.file, .symbol_path = path},
                   {.dac = command.dac, .symbol_path = parse_symbol_path(path)}, command.runtime_data);
@@ -73,6 +93,7 @@ int wmain(int count, wchar_t** values) {
   // UTF-8 is written unchanged, including line ends, so the output is the same bytes on every machine.
   _setmode(_fileno(stdout), _O_BINARY);
   _setmode(_fileno(stderr), _O_BINARY);
+  _setmode(_fileno(stdin), _O_BINARY);  // a file may be read from it
   try {
     return mixwalk::main_utf8(count, values);
   } catch (const std::exception& error) {

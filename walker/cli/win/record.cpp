@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "walker/base/count_words.h"
 #include "walker/base/version.h"
 #include "walker/base/wall_clock.h"
 #include "walker/cli/local_symbols.h"
@@ -113,7 +114,7 @@ class RecordingRun {
   bool full_ = false;  // no more data can be kept, so the recording must end
   bool has_begun_ = false;  // whether the target has sent the beginning of the recording
   ULONGLONG begun_ = 0;     // when it began; until then, when it was requested
-  ProgressLine line_;
+  ProgressLine line_{progress_terminal()};
 };
 
 ExitCode RecordingRun::run() {
@@ -268,18 +269,14 @@ void RecordingRun::note_threads() {
 
 void RecordingRun::show_progress(bool last) {
   const std::uint64_t seconds = this->seconds();
-  std::string line = summary_.line(seconds);
-  if (!last && !has_begun_) {
-    line += ", waiting for the recording to begin";
-  } else if (!last && command_.duration_ms != 0) {
-    line += fmt::format(", {} s to go",
-                        command_.duration_ms / 1000 - std::min<std::uint64_t>(
-                                                          seconds, command_.duration_ms / 1000));
-  }
-  line_.show(line, last ? "\n" : "");
-  if (last && !line_.on_terminal()) {
-    std::fprintf(stderr, "%s\n", line.c_str());
+  if (last) {
+    line_.clear();
+    std::fprintf(stderr, "%s\n", summary_.line(seconds).c_str());
     std::fflush(stderr);
+  } else if (!has_begun_) {
+    line_.show(fmt::format("{} s, waiting for the recording to begin", seconds));
+  } else {
+    line_.show(summary_.line(seconds, command_.duration_ms / 1000));
   }
 }
 
@@ -327,25 +324,29 @@ ExitCode RecordingRun::finish(const End& end) {
     if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
   }
   if (end.of_process) say_end_of_process();
+  const bool empty = summary_.samples() == 0 && recording.dropped == 0 && !end.failure;
+  if (empty && (!end.of_process || !command_.type.empty())) {
+    print_failure({ExitCode::ok, no_sample_words(command_.event, command_.type)});
+  }
   if (const std::uint64_t unjudged = session_.unjudged_events(); is_moment(command_.event) && unjudged != 0) {
-    print_failure(
-        {ExitCode::ok, fmt::format("{} more events happened while the process ended. It is not known how many of them "
-                                   "were asked for, so they are not counted as lost",
-                                   unjudged)});
+    print_failure({ExitCode::ok, count_words(unjudged, "more event") +
+                                     " happened while the process ended. It is not known "
+                                     "how many of them were asked for, so they are not counted as lost"});
   }
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
   if (const int times = session_.given_back(); times != 0 && session_.patched()) {
     // The person must know why there are few samples, and what the recording has done to the program.
     if (code != ExitCode::refused) print_failure({ExitCode::ok, stands_by_patches()});
   } else if (times != 0) {
-    spdlog::info("mixwalk.exe ended {} freezes of a thread, which mixwalk.dll had left suspended", times);
+    spdlog::info("mixwalk.exe ended {} of a thread, which mixwalk.dll had left suspended",
+                 count_words(static_cast<std::uint64_t>(times), "freeze"));
   }
   if (outputs_.file) {
     if (const auto failure = outputs_.file->finish()) {
       // If the file's failure ended the recording, it was reported already.
       if (code != ExitCode::output) say(*failure);
-    } else {
-      print_failure({ExitCode::ok, outputs_.file->said()});
+    } else if (const std::string said = outputs_.file->said(); !said.empty()) {
+      print_failure({ExitCode::ok, said});
     }
   }
   const ExitCode sent = outputs_.otlp ? outputs_.otlp->finish(recording) : ExitCode::ok;
@@ -355,6 +356,7 @@ ExitCode RecordingRun::finish(const End& end) {
 }  // namespace
 
 ExitCode run(const RecordCommand& command) {
+  say_missing_folders(command.visit.symbol_path);
   catch_ctrl_c();
   auto outputs = open_outputs(command);
   if (!outputs) return print_failure(outputs.failure());

@@ -149,9 +149,9 @@ std::optional<Failure> RecordOutput::written(bool all) const {
 
 std::string RecordOutput::said() const {
   if (spares_a_file()) return "there is no sample to write, so \"" + path_ + "\" stays as it was";
+  if (at_end_) return {};
   if (files_ == 1) {
-    return "wrote \"" + path_ + "\"" +
-           (replaced_ != 0 ? " in place of the file that was there" : "");
+    return written_words(path_, replaced_ != 0);
   }
   return fmt::format("wrote {} files, \"{}\" to \"{}\"{}", files_, first_path_, path_,
                      replaced_ != 0 ? ", in place of those that were there" : "");

@@ -39,6 +39,7 @@ class RecordOutput {
   std::optional<Failure> finish();
 
   // A text for the user about the files: their names, and whether they replaced others, or why nothing was written.
+  // Empty if the one file at the end has said so itself.
   std::string said() const;
 
  private:

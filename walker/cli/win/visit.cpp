@@ -10,7 +10,9 @@
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/program_file.h"
+#include "walker/session/runtime_refusal.h"
 #include "walker/session/visit_failure.h"
+#include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/thread_list.h"
@@ -83,7 +85,9 @@ Outcome<TargetSession> attach(const Visit& visit, const std::wstring& dll) {
   const std::string process = describe_process(target->id, target->name);
   if (auto refusal = mitigation_refusal(read_mitigation_policies(target->id), process)) return std::move(*refusal);
   spdlog::info("attaching to process {} ({})", target->id, target->name);
-  return TargetSession::attach(std::move(*target), dll, visit.timeout_ms);
+  auto session = TargetSession::attach(std::move(*target), dll, visit.timeout_ms);
+  if (session || session.failure().code != ExitCode::already_profiled) return session;
+  return occupied(session.failure(), process, has_loaded(*id, "mixwalk.dll"), visit.wait_ms != 0);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "unmanaged/minidump/whole_dump.h"
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/base/count_words.h"
 #include "walker/base/partial_file.h"
 #include "walker/cli/output/frozen_words.h"
 #include "walker/cli/output/print_failure.h"
@@ -89,18 +90,18 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
     return print_failure({ExitCode::target_exited, named + " ended while its dump was written"});
   };
   if (!writer) return ended() ? report_end() : print_failure(writer.failure());
-  ProgressLine line;
+  ProgressLine line(progress_terminal());
   while (!writer->wait(kWaitMs)) {
     if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
       writer->cancel();
-      line.show("", "\r");
+      line.clear();
       print_failure({ExitCode::ok, "\"" + command.output + "\" is not written; " + named + " runs on"});
       return static_cast<ExitCode>(kControlC);
     }
     const std::uint64_t done = size_of(handle_of(file));
     if (done != 0) line.show(fmt::format("writing: {} of {}", mib(done), mib(std::max(done, all))));
   }
-  line.show("", "\r");
+  line.clear();
   const std::uint64_t size = size_of(handle_of(file));
   std::string why = writer->error();
   if (why.empty()) why = file.close();
@@ -110,10 +111,9 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   if (why.empty()) why = file.commit();
   if (!why.empty()) return print_failure(unwritable_output(command.output, why));
   if (!cloned) spdlog::info("{} stood until all was written: {}", named, writer->why_no_clone());
-  return print_failure(
-      {ExitCode::ok, fmt::format("wrote \"{}\"{}: {}; the {} threads of {} {}", command.output,
-                                 file.replaces() ? " in place of the file that was there" : "", mib(size),
-                                 writer->threads(), named, frozen_words(writer->frozen_ns(), cloned))});
+  return print_failure({ExitCode::ok, fmt::format("{}: {}; {} of {} {}", written_words(command.output, file.replaces()),
+                                                  mib(size), count_words(writer->threads(), "thread"), named,
+                                                  frozen_words(writer->frozen_ns(), cloned))});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "unmanaged/step/memory_reader.h"
 
@@ -18,5 +19,8 @@ enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_pr
 LoadedRuntime loaded_runtime(const MemoryReader& memory, std::uint64_t peb, const std::function<void()>& again);
 // The same for a running process, by its id.
 LoadedRuntime loaded_runtime(std::uint32_t process_id);
+
+// Whether a running process has loaded an image with this file name, in lower case. False if it cannot be read.
+bool has_loaded(std::uint32_t process_id, std::string_view image_name);
 
 }  // namespace mixwalk

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/loaded_runtime.h"
@@ -15,19 +14,11 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::size_t kMaxNamedInMessage = 8;
-
 // A container of Windows (a process of its own session of the kernel's objects) has its own named pipes, while the host
 // lists the processes of all containers that share its kernel. (Microsoft Learn, "Isolation Modes".)
 constexpr const char* kWhyClosed =
     "it is still starting, or runs with DOTNET_EnableDiagnostics=0, or runs in a container: then run mixwalk in that"
     " container";
-
-std::string without_exe(const std::string& name) {
-  std::string text = ascii_lower(name);
-  if (text.ends_with(".exe")) text.resize(text.size() - 4);
-  return text;
-}
 
 // The reason why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded.
 // An application host that has loaded no module of .NET yet (hostfxr.dll is the first) counts as a process without
@@ -47,13 +38,14 @@ Failure no_port(std::uint32_t id, const std::string& name) {
               process + " has not started its .NET runtime yet"};
     case LoadedRuntime::framework:
       return {ExitCode::not_dotnet,
-              process + " runs .NET Framework, which cannot be attached to: start it"
-              " with \"mixwalk dump -- PROGRAM\""};
+              process +
+                  " runs .NET Framework, which cannot be attached to: start it"
+                  " with \"mixwalk dump -- PROGRAM\", or read it with \"mixwalk dump --outside\""};
     case LoadedRuntime::native_aot:  // was found before
     case LoadedRuntime::unknown:
     case LoadedRuntime::none: break;
   }
-  return {ExitCode::not_dotnet, process + " is not a .NET process"};
+  return {ExitCode::not_dotnet, process + " is not a .NET process: \"mixwalk dump --outside\" shows the stacks of any"};
 }
 
 }  // namespace
@@ -120,7 +112,7 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
       return Failure{ExitCode::no_access, "no access to " + describe_process(process_id, name) +
                                               ": run mixwalk as the same user or as administrator"};
     }
-    return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
+    return no_process_with(process_id);
   }
   const auto ended = [&] { return WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0; };
   const Failure has_ended{ExitCode::no_process, describe_process(process_id, name) + " has ended"};
@@ -143,21 +135,10 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
 }
 
 Outcome<std::uint32_t> find_process(const std::string& name) {
-  std::vector<ProcessEntry> named;
-  for (ProcessEntry& entry : list_processes()) {
-    // mixwalk does not look at itself.
-    if (entry.id == GetCurrentProcessId()) continue;
-    if (without_exe(entry.name) == without_exe(name)) named.push_back(std::move(entry));
-  }
-  if (named.empty()) return Failure{ExitCode::no_process, "no process named \"" + name + "\""};
-  if (named.size() == 1) return named.front().id;
-  std::string ids;
-  for (std::size_t i = 0; i < std::min(named.size(), kMaxNamedInMessage); ++i) {
-    ids += (i == 0 ? "" : ", ") + std::to_string(named[i].id);
-  }
-  if (named.size() > kMaxNamedInMessage) ids += ", …";
-  return Failure{ExitCode::ambiguous, std::to_string(named.size()) + " processes are named \"" +
-                                          name + "\" (" + ids + "): choose one with --process-id"};
+  std::vector<ProcessEntry> processes = list_processes();
+  // mixwalk does not look at itself.
+  std::erase_if(processes, [](const ProcessEntry& entry) { return entry.id == GetCurrentProcessId(); });
+  return process_named(processes, name);
 }
 
 }  // namespace mixwalk

@@ -8,13 +8,9 @@
 
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
+#include "walker/session/process_names.h"
 
 namespace mixwalk {
-
-struct ProcessEntry {
-  std::uint32_t id = 0;
-  std::string name;  // the name of its image, UTF-8: "orders.exe"
-};
 
 // Every process of this machine that this process can see, sorted by id.
 std::vector<ProcessEntry> list_processes();
@@ -41,8 +37,7 @@ struct AttachTarget {
   UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE
 };
 
-// The only process of that name, .NET or not, except this process. `name` is that of the image, with or without ".exe",
-// in any case.
+// process_named() among all processes except this one.
 Outcome<std::uint32_t> find_process(const std::string& name);
 
 // The process, or the first reason that was found why it cannot be attached to.

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "walker/session/process_names.h"
 #include "walker/session/win/process_machine.h"
 #include "walker/session/win/token.h"
 
@@ -15,7 +16,7 @@ Outcome<UniqueHandle> open_readable(DWORD access, std::uint32_t process_id) {
       return Failure{ExitCode::no_access,
                      "no access to " + name + ": run mixwalk as the same user or as administrator"};
     }
-    return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
+    return no_process_with(process_id);
   }
   if (const std::string why = unfit_machine(handle.get()); !why.empty()) {
     return Failure{ExitCode::wrong_bitness, name + why};

@@ -102,6 +102,72 @@ TEST(Options, FromWhereADumpIsMade) {
   expect_usage({"dump", "a.dmp", "--outside"}, "--outside cannot be used with a dump file");
 }
 
+TEST(Options, AnUnknownExtensionIsRefused) {
+  for (const std::string file : {"a.svg", "a.b/c.xml", "stacks.2026"}) {
+    expect_usage({"dump", "-p", "1", "-o", file},
+                 "the extension of \"" + file + "\" is none of .trace.json, .collapsed, ");
+    expect_usage({"dump", "a.dmp", "-o", file}, "or .dmp: give one of these, or a --format");
+    expect_usage({"record", "-p", "1", "-o", file}, ".mixwalk, .otlp, .pb.gz or .speedscope.json: give one of these");
+    expect_usage({"compare", "a", "b", "-o", file},
+                 "is none of .html, .json or .txt: give one of these, or a --format");
+    expect_usage({"report", "a", "-o", file}, "is none of .html, .json or .txt");
+    EXPECT_TRUE(parse_command_line({"dump", "-p", "1", "-o", file, "-f", "text"}).command) << file;
+    EXPECT_TRUE(parse_command_line({"report", "a", "-o", file, "-f", "json"}).command) << file;
+  }
+  expect_usage({"report", "a", "-o", "a.speedscope.json"}, "is none of .html, .json or .txt");
+  expect_usage({"report", "a", "-o", "a.dmp"}, "mixwalk dump -p PID -o NAME.dmp");
+  expect_usage({"record", "-p", "1", "-o", "a.dmp"}, "mixwalk dump -p PID -o NAME.dmp");
+  for (const char* file : {"NUL", "/dev/stdout", "a.b/c", ".profile", "-"}) {
+    EXPECT_EQ(dump({"-p", "1", "-o", file}).format->name, "text") << file;
+  }
+}
+
+TEST(Options, AllIsRefusedWhereItChangesNothing) {
+  EXPECT_TRUE(dump({"-p", "1", "--all"}).filter.all);
+  expect_usage({"dump", "-p", "1", "--all", "-o", "a.json"}, "--all needs the format text");
+  expect_usage({"dump", "a.dmp", "--all", "-f", "html"}, "--all needs the format text");
+  expect_usage({"dump", "-p", "1", "--all", "--managed-only"}, "--all cannot be used with --managed-only");
+  expect_usage({"dump", "-p", "1", "--asm", "--managed-only"}, "--asm cannot be used with --managed-only");
+  expect_usage({"report", "a", "--all", "-f", "json"}, "--all cannot be used with JSON, which has everything");
+  expect_usage({"compare", "a", "b", "--all", "--quiet"}, "--quiet cannot be used with --all");
+}
+
+TEST(Options, StandardInputIsReadOnce) {
+  EXPECT_TRUE(parse_command_line({"compare", "-", "a.mixwalk"}).command);
+  EXPECT_TRUE(parse_command_line({"report", "-"}).command);
+  EXPECT_TRUE(parse_command_line({"convert", "-", "-f", "html"}).command);
+  expect_usage({"compare", "-", "-"}, "standard input (-) can be read only once");
+}
+
+TEST(Options, AListHasTheSameOptionsForJson) {
+  for (const std::string command : {"ps", "doctor"}) {
+    const auto format_of = [&](std::vector<std::string> line) {
+      line.insert(line.begin(), command);
+      const ParseResult parsed = parse_command_line(line);
+      EXPECT_TRUE(parsed.command) << parsed.to_stderr;
+      if (!parsed.command) return Format::html;
+      const auto* ps = std::get_if<PsCommand>(&*parsed.command);
+      return ps != nullptr ? ps->format : std::get<DoctorCommand>(*parsed.command).format;
+    };
+    EXPECT_EQ(format_of({}), Format::text);
+    EXPECT_EQ(format_of({"--json"}), Format::json);
+    EXPECT_EQ(format_of({"-f", "json"}), Format::json);
+    EXPECT_EQ(format_of({"--format", "text"}), Format::text);
+    expect_usage({command, "--json", "-f", "text"}, "--format cannot be used with --json");
+  }
+}
+
+TEST(Options, HelpIsGivenForEverySpelling) {
+  const std::string help = parse_command_line({"dump", "--help"}).to_stdout;
+  ASSERT_NE(help, "");
+  for (const std::vector<std::string>& line : std::vector<std::vector<std::string>>{
+           {"help", "dump"}, {"dump", "-h"}, {"dump", "/?"}, {"dump", "-?"}, {"dump", "-p", "1", "--help"}}) {
+    EXPECT_EQ(parse_command_line(line).to_stdout, help) << line.back();
+  }
+  EXPECT_EQ(parse_command_line({"help"}).to_stdout, parse_command_line({"--help"}).to_stdout);
+  EXPECT_EQ(parse_command_line({"/?"}).to_stdout, parse_command_line({"--help"}).to_stdout);
+}
+
 TEST(Options, CallsAreShownInTextOnly) {
   EXPECT_FALSE(dump({"-p", "1"}).calls);
   EXPECT_TRUE(dump({"-p", "1", "--asm"}).calls);
@@ -136,6 +202,7 @@ TEST(Options, ADumpMayBeARecording) {
   EXPECT_EQ(dump({"-p", "1", "-o", "a.speedscope.json"}).format->name, "speedscope");
   EXPECT_EQ(dump({"-p", "1", "-f", "collapsed-plain"}).format->name, "collapsed-plain");
   EXPECT_EQ(dump({"-p", "1", "-o", "a.log"}).format->name, "text");
+  EXPECT_EQ(dump({"-p", "1", "-o", "a"}).format->name, "text");
   EXPECT_EQ(dump({"-p", "1", "-f", "mixwalk"}).format->name, "mixwalk");
   EXPECT_EQ(dump({"-p", "1", "-o", "a.mixwalk", "-f", "text"}).format->name, "text");
   expect_usage({"dump", "-p", "1", "-o", "a.mixwalk", "--depth", "3"}, "has all frames");
@@ -180,6 +247,9 @@ TEST(Options, SymboliseWritesBesideItsInputUnlessItIsTold) {
   EXPECT_EQ(told.symbol_path, "/sym;srv*/store");
   expect_usage({"symbolise"}, "symbolise needs the recording");
   expect_usage({"symbolise", "in.mixwalk", "-o", "-"}, "--output needs a file's name");
+  expect_usage({"symbolise", "in.mixwalk", "-o", "out.json"}, "symbolise writes a .mixwalk file");
+  expect_usage({"symbolise", "-"}, "symbolise needs --output if it reads standard input");
+  EXPECT_EQ(symbolise({"-", "-o", "out"}).output, "out");
   expect_usage({"symbolise", "in.mixwalk", "--", "program.exe"}, "symbolise takes no program");
 }
 
@@ -192,7 +262,8 @@ TEST(Options, ConvertNeedsAFileAndAFormat) {
   expect_usage({"convert", ""}, "the file to convert");
   expect_usage({"convert", "in"}, "needs --format");
   expect_usage({"convert", "in", "-o", "-"}, "needs --format");
-  expect_usage({"convert", "in", "-o", "out.xyz"}, "needs --format");
+  expect_usage({"convert", "in", "-o", "out.xyz"}, "the extension of \"out.xyz\" is none of .trace.json, ");
+  expect_usage({"convert", "in", "-o", "out.dmp"}, "mixwalk dump -p PID -o NAME.dmp");
   expect_usage({"convert", "in", "-o", "", "-f", "text"}, "--output");
   expect_usage({"convert", "in", "-f", "TEXT"}, "\"TEXT\" is none of ");
   expect_usage({"convert", "in", "other", "-f", "text"}, "other");
@@ -307,13 +378,16 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
 
 TEST(Options, AllFramesOfExceptions) {
   EXPECT_FALSE(record({"-p", "1", "--on", "exception"}).filter.all);
-  EXPECT_TRUE(record({"-p", "1", "--on", "exception", "--all"}).filter.all);
+  EXPECT_TRUE(record({"-p", "1", "--on", "exception", "--all", "-o", "a.pb.gz"}).filter.all);
+  EXPECT_TRUE(record({"-p", "1", "--on", "exception", "--all", "--otlp", "http://a"}).filter.all);
   const auto convert = [](const std::vector<std::string>& arguments) {
     return std::get<ConvertCommand>(parse_command_line(arguments).command.value()).filter.all;
   };
   EXPECT_FALSE(convert({"convert", "in", "-f", "pprof"}));
   EXPECT_TRUE(convert({"convert", "in", "-f", "pprof", "--all"}));
   expect_usage({"record", "-p", "1", "--all"}, "--all needs --on exception");
+  expect_usage({"record", "-p", "1", "--on", "exception", "--all"}, "a .mixwalk file, which always has all frames");
+  expect_usage({"convert", "in", "-o", "a.mixwalk", "--all"}, "a .mixwalk file, which always has all frames");
   expect_usage({"record", "--on", "allocation", "--all", "--", "x.exe"},
                "--all needs --on exception");
 }
@@ -430,7 +504,12 @@ TEST(Options, ExactlyOneTarget) {
   expect_usage({"dump", "-p", "1", "-n", "x"}, "exactly one");
   expect_usage({"dump", "-p", "1", "--", "x.exe"}, "exactly one");
   expect_usage({"dump", "--"}, "no program after --");
-  expect_usage({"dump", "x.exe"}, "goes after --");
+  expect_usage({"dump", "x.exe"}, "a program goes after --, a process's name after -n");
+  expect_usage({"dump", "412"}, "unexpected \"412\": did you mean -p 412? (see");
+  expect_usage({"record", "0x19c"}, "did you mean -p 0x19c?");
+  expect_usage({"record", "orders"}, "a process's name after -n");
+  expect_usage({"doctor", "412"}, "did you mean -p 412?");
+  expect_usage({"doctor", "orders"}, "a process's name goes after -n");
   expect_usage({"dump", "--after", "1s", "-p", "1"}, "--after");
 }
 
@@ -438,12 +517,14 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "0"}, "process-id");
   expect_usage({"dump", "-p", "-1"}, "mixwalk dump --help");
   expect_usage({"dump", "-p", "99999999999999999999"}, "process-id");
-  expect_usage({"dump", "-p", "12x"}, "process-id");
+  expect_usage({"dump", "-p", "12x"},
+               "\"12x\" is no id of a process (412 or 0x19c); a process's name goes after --name");
   expect_usage({"dump", "-p", "1", "--depth", "0"}, "depth");
   expect_usage({"dump", "-p", "1", "-f", "xml"}, "format");
   expect_usage({"dump", "-p", "1", "--timeout", "soon"}, "no duration");
   expect_usage({"dump", "-n", ""}, "");
-  expect_usage({"dump", "-p", "0x10"}, "process-id");
+  EXPECT_EQ(std::get<ById>(dump({"-p", "0x1a4"}).visit.target).id, 420u) << "as Windows' tools print it";
+  expect_usage({"dump", "-p", "0x"}, "process-id");
   expect_usage({"dump", "-p", "1", "-f", "1"}, "\"1\" is none of chrome-trace, ");
   expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of auto, copy, snapshot");
   expect_usage({"dump", "-p", "1", "-o", ""}, "--output");
@@ -457,10 +538,16 @@ TEST(Options, BadValues) {
   EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format->name, "json");
   expect_usage({"dump", "--", ""}, "no name");
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
-  expect_usage({"nonsense"}, "there is no command \"nonsense\"");
+  expect_usage({"nonsense"}, "there is no command \"nonsense\": ps, dump, record, ");
+  expect_usage({"dmup", "-p", "1"}, "there is no command \"dmup\": did you mean dump? (see mixwalk --help)");
+  expect_usage({"symbolize"}, "did you mean symbolise?");
+  expect_usage({"version"}, "did you mean --version?");
   expect_usage({""}, "there is no command \"\"");
   expect_usage({"", "--version"}, "there is no command \"\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
+  expect_usage({"dump", "-name", "orders"}, "there is no option \"-name\": did you mean --name?");
+  expect_usage({"dump", "-p", "1", "-output=x.json"}, "did you mean --output?");
+  expect_usage({"nonsense", "--"}, "there is no command \"nonsense\"");
   expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare, report, doctor or completions (see mixwalk --help)");
 }
 
@@ -507,11 +594,18 @@ TEST(Options, AtOnce) {
   expect_usage({"record", "-p", "1", "--at-once"}, "--at-once");
 }
 
-TEST(Options, AShortTimeNeedsItsUnit) {
-  expect_usage({"dump", "-p", "1", "--deadline", "50"}, "\"50\" has no unit: write 50ms, or 50s");
-  expect_usage({"record", "-p", "1", "--deadline", "50"}, "write 50ms");
-  expect_usage({"record", "-p", "1", "-i", "20"}, "write 20ms");
-  EXPECT_EQ(record({"-p", "1", "-d", "30"}).duration_ms, 30'000u);
+// People mean seconds by some of these numbers, and milliseconds by others.
+TEST(Options, EveryTimeNeedsItsUnit) {
+  expect_usage({"dump", "-p", "1", "--deadline", "50"}, "--deadline: \"50\" has no unit: write 50s, or 50ms (see");
+  expect_usage({"dump", "-p", "1", "--timeout", "5"}, "--timeout: \"5\" has no unit: write 5s, or 5ms");
+  expect_usage({"dump", "-p", "1", "--wait", "5"}, "write 5s");
+  expect_usage({"dump", "-p", "1", "--repeat", "2", "--every", "5"}, "write 5s");
+  expect_usage({"dump", "--after", "5", "--", "a.exe"}, "write 5s");
+  expect_usage({"record", "-p", "1", "-i", "20"}, "--interval: \"20\" has no unit: write 20s, or 20ms");
+  expect_usage({"record", "-p", "1", "-d", "30"}, "--duration: \"30\" has no unit: write 30s, or 30ms");
+  expect_usage({"record", "-p", "1", "-d", "2h 5m"}, "is no duration (500ms, 2s, 1m30s or 00:01:30)");
+  expect_usage({"record", "-p", "1", "-d", "25h"}, "\"25h\" is more than a day");
+  EXPECT_EQ(record({"-p", "1", "-d", "1m30s"}).duration_ms, 90'000u);
   EXPECT_EQ(record({"-p", "1", "-d", "00:00:00:30"}).duration_ms, 30'000u) << "dotnet-trace's form";
 }
 
@@ -535,7 +629,12 @@ TEST(Options, WhatIsWrongIsSaidInWordsForAUser) {
   expect_usage({"record", "-p", "1", "--thread"}, "--thread needs a value (see");
   expect_usage({"dump", "-p", "1", "-p", "2"}, "--process-id may be given only once (see");
   expect_usage({"dump", "-p", "1", "--nonsense", "--more"}, "there is no option \"--nonsense\" (see");
-  expect_usage({"ps", "other"}, "unexpected \"other\" (see");
+  expect_usage({"dump", "-p", "1", "--thraed", "7"}, "there is no option \"--thraed\": did you mean --thread? (see");
+  expect_usage({"record", "-p", "1", "--durtion=3s"}, "did you mean --duration?");
+  expect_usage({"record", "-p", "1", "--at-once"}, "there is no option \"--at-once\": it is an option of mixwalk dump");
+  expect_usage({"ps", "other"}, "unexpected \"other\": ps takes options only (see");
+  expect_usage({"convert", "in", "out.json"}, "convert takes one file, and the file to write goes after -o");
+  expect_usage({"dump", "-p", "1", "--inside", "--outside"}, "--outside cannot be used with --inside");
 }
 
 // Tests of dump files.
@@ -552,6 +651,9 @@ TEST(Options, AnArgumentWithAnExtensionIsADumpFile) {
   EXPECT_EQ(dump_file({"dump", "C:\\dumps.d\\orders.mdmp"}).file, "C:\\dumps.d\\orders.mdmp");
   EXPECT_EQ(dump_file({"dump", "/var/crash/4711.core"}).file, "/var/crash/4711.core");
   EXPECT_EQ(dump_file({"dump", "hang.dmp"}).format->name, "text");
+  // What it is, its bytes say.
+  EXPECT_EQ(dump_file({"dump", "orders"}).file, "orders");
+  EXPECT_EQ(dump_file({"dump", "-"}).file, "-");
 }
 
 TEST(Options, ADumpFileTakesTheOptionsOfOutputThreadsAndSymbols) {
@@ -574,9 +676,10 @@ TEST(Options, WhatIsDoneToAProcessDoesNotGoWithADumpFile) {
   expect_usage({"dump", "a.dmp", "--engine", "copy"}, "--engine cannot be used");
   expect_usage({"dump", "a.dmp", "--timeout", "3s"}, "--timeout cannot be used");
   expect_usage({"dump", "a.dmp", "--deadline", "3ms"}, "--deadline cannot be used");
-  expect_usage({"dump", "a.dmp", "b.dmp"}, "goes after --");
+  expect_usage({"dump", "a.dmp", "b.dmp"},
+               "unexpected \"b.dmp\": dump takes one dump file; mixwalk compare takes several");
   expect_usage({"dump", "a.dmp", "--", "b.exe"}, "goes after --");
-  expect_usage({"dump", "orders"}, "goes after --");
+  expect_usage({"dump", "orders", "--at-once"}, "(\"orders\"); a program goes after --, a process's name after -n");
   expect_usage({"record", "a.dmp"}, "goes after --");
   expect_usage({"dump", "a.dmp", "--thread", ""}, "--thread needs a name or an id");
   expect_usage({"dump", "a.dmp", "-f", "json", "--asm"}, "--asm needs the format text");
@@ -620,9 +723,11 @@ TEST(Options, DoctorOfThisMachineOrOfAProcess) {
   };
   EXPECT_FALSE(doctor({}).target);
   EXPECT_TRUE(doctor({}).trial);
+  EXPECT_EQ(doctor({}).format, Format::text);
+  EXPECT_EQ(doctor({"-f", "json"}).format, Format::json);
   const DoctorCommand whole = doctor({"-p", "4711", "--json", "--no-trial", "--symbol-path", "a"});
   EXPECT_EQ(std::get<ById>(*whole.target).id, 4711u);
-  EXPECT_TRUE(whole.json);
+  EXPECT_EQ(whole.format, Format::json);
   EXPECT_FALSE(whole.trial);
   EXPECT_EQ(whole.symbol_path, "a");
   EXPECT_EQ(std::get<ByName>(*doctor({"-n", "orders"}).target).name, "orders");
@@ -674,8 +779,10 @@ TEST(Options, HelpOfEachCommandHasAnExample) {
 TEST(Duration, WhatPeopleWrite) {
   EXPECT_EQ(parse_duration("500ms"), 500u);
   EXPECT_EQ(parse_duration("2s"), 2000u);
-  EXPECT_EQ(parse_duration("2"), 2000u);
   EXPECT_EQ(parse_duration("1.5s"), 1500u);
+  EXPECT_EQ(parse_duration("1m30s"), 90'000u);
+  EXPECT_EQ(parse_duration("1h0.5m"), 3'630'000u);
+  EXPECT_EQ(parse_duration("1h2m3s4ms"), 3'723'004u);
   EXPECT_EQ(parse_duration("3m"), 180'000u);
   EXPECT_EQ(parse_duration("1h"), 3'600'000u);
   EXPECT_EQ(parse_duration("00:01:30"), 90'000u);
@@ -686,8 +793,10 @@ TEST(Duration, WhatPeopleWrite) {
 }
 
 TEST(Duration, WhatIsNone) {
-  for (const char* text : {"", "s", "-1s", "1x", "1 s", "25h", "00:60:00", "0:0:1", "02:00:00:00", "00:00:60:00", "00:00:00:60", "0:00:00:01", "1e9s", "nan",
-                           "inf", "::", "00:00:0a", "99999999999999999999s"}) {
+  for (const char* text : {"", "2", "0", "1.5", "1m30", "30s1m", "1m1m", "1ms1s", "1m 30s", "1m-1s", "1msx", "infs",
+                           "s", "-1s", "1x", "1 s", "25h", "00:60:00", "0:0:1", "02:00:00:00", "00:00:60:00",
+                           "00:00:00:60", "0:00:00:01", "1e9s", "nan", "inf", "::", "00:00:0a",
+                           "99999999999999999999s"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }
 }

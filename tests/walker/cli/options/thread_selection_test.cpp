@@ -6,12 +6,12 @@ namespace mixwalk {
 namespace {
 
 TEST(ThreadSelection, AnIdIsDecimalOrAsMixwalkPrintsIt) {
-  EXPECT_EQ(parse_thread_id("1364"), 1364u);
-  EXPECT_EQ(parse_thread_id("0x554"), 1364u);
-  EXPECT_EQ(parse_thread_id("0X55a"), 0x55au);
-  EXPECT_EQ(parse_thread_id("010"), 10u) << "decimal, not octal";
+  EXPECT_EQ(parse_id("1364"), 1364u);
+  EXPECT_EQ(parse_id("0x554"), 1364u);
+  EXPECT_EQ(parse_id("0X55a"), 0x55au);
+  EXPECT_EQ(parse_id("010"), 10u) << "decimal, not octal";
   for (const char* text : {"", "0", "0x", "0x0", "4294967296", "0x100000000", "-1", "12x", "x12"}) {
-    EXPECT_FALSE(parse_thread_id(text)) << text;
+    EXPECT_FALSE(parse_id(text)) << text;
   }
 }
 

@@ -16,7 +16,7 @@ TEST(MitigationLines, OfAProcessThatRefusesTheLibrary) {
   EXPECT_NE(lines[1].found.find("Control Flow Guard (StrictMode)"), std::string::npos);
   EXPECT_EQ(lines[2].state, DoctorLine::State::note);
   EXPECT_EQ(lines[2].code, ExitCode::ok);
-  EXPECT_EQ(exit_code({.lines = lines}), ExitCode::refused);
+  EXPECT_EQ(failure_of({.lines = lines})->code, ExitCode::refused);
 }
 
 TEST(MitigationLines, OfAProcessThatAllowsTheLibrary) {

@@ -38,8 +38,10 @@ TEST(DoctorReport, WhatComesFromElsewhereStaysOnItsLine) {
 }
 
 TEST(DoctorReport, ItsCodeIsThatOfTheFirstThingThatDoesNotWork) {
-  EXPECT_EQ(exit_code(one_of_each()), ExitCode::no_access);
-  EXPECT_EQ(exit_code({.lines = {{.state = State::note}}}), ExitCode::ok);
+  const auto failure = failure_of(one_of_each());
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, ExitCode::no_access);
+  EXPECT_FALSE(failure_of({.lines = {{.state = State::note}}}));
 }
 
 TEST(DoctorReport, TheSameForMachines) {

@@ -30,6 +30,30 @@ TEST(RecordSummary, TheRateThatWasReachedStandsBesideTheOneAskedFor) {
                              "100.0 % whole, 0 lost");
 }
 
+TEST(NoSampleWords, NameWhatNeverHappened) {
+  EXPECT_EQ(no_sample_words(SampleEvent::exception, "IOException"),
+            "no exception of type \"IOException\" was thrown while it was recorded: the recording is empty (a type is "
+            "named in full, such as System.IO.IOException)");
+  EXPECT_EQ(no_sample_words(SampleEvent::exception, ""),
+            "no exception was thrown while it was recorded: the recording is empty");
+  EXPECT_EQ(no_sample_words(SampleEvent::module_load, "orders"),
+            "no module named \"orders\" was loaded while it was recorded: the recording is empty (a module is named by "
+            "its file, such as orders.dll)");
+  EXPECT_EQ(no_sample_words(SampleEvent::cpu, ""), "no thread used the CPU while it was recorded: the recording is empty");
+}
+
+TEST(RecordSummary, WhileItRunsItsEndIsSaidToo) {
+  RecordSummary summary;
+  EXPECT_EQ(summary.line(2, 30), "2 of 30 s, 0 samples of 0 threads, 0 lost");
+  EXPECT_EQ(summary.line(31, 30), "30 of 30 s, 0 samples of 0 threads, 0 lost") << "the end may be late";
+  Recording one;
+  one.event = SampleEvent::cpu;
+  one.threads = {{.os_id = 1}};
+  one.samples = {{}};
+  summary.take(one, 0, {});
+  EXPECT_EQ(summary.line(2), "2 s, 1 sample of 1 thread, 0 lost");
+}
+
 TEST(RecordSummary, StacksWithGuessedFramesAreCountedApart) {
   RecordSummary summary;
   summary.take(sampled(160 * kMs, 10 * kMs, 10), 0, {.samples = 20, .whole = 15, .guessed = 4});
