@@ -104,13 +104,13 @@ std::optional<Failure> TargetSession::failure_in(const std::optional<Message>& m
 }
 
 Outcome<TargetSession> TargetSession::attach(AttachTarget target, const std::wstring& dll,
-                                         std::uint32_t timeout_ms) {
+                                             std::uint32_t timeout_ms, DWORD pipe_buffer) {
   const auto token = token_facts(target.process.get());
   if (!token) {
     return Failure{ExitCode::no_access, "cannot learn which user runs " + process_text(target) +
                                             ": " + last_error()};
   }
-  Outcome<SessionPipe> pipe = SessionPipe::create(token);
+  Outcome<SessionPipe> pipe = SessionPipe::create(token, pipe_buffer);
   if (!pipe) return pipe.failure();
   const Deadline deadline(timeout_ms);
   AttachRequest request{.timeout_ms = timeout_ms,
