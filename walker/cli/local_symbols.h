@@ -49,5 +49,8 @@ std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines&
 std::string manifest_text(const std::vector<MissingPdb>& missing);
 // A text for a log: how many PDBs were not found, and their lines. Empty if none is missing.
 std::string missing_text(const std::vector<MissingPdb>& missing);
+// One line for people about assemblies of a dump whose metadata was not found (ClrQuestions::missing_assemblies), with
+// what helps. Empty if none is missing. Of a long list the text has only the first entries.
+std::string missing_assemblies_text(const std::vector<std::string>& files);
 
 }  // namespace mixwalk
