@@ -181,7 +181,7 @@ TEST(LoaderLock, HeldForGoodEndsTheVisitWithAWord) {
     TargetSession session = attach_to(program.id());
     program.write_line("LOCK");
     ASSERT_EQ(program.read_line(), "DONE LOCK");
-    const auto snapshot = session.dump({});
+    const auto snapshot = session.dump({.start_ms = 3'000});
     ASSERT_FALSE(snapshot) << "a supervisor cannot run: nothing may be frozen";
     EXPECT_EQ(snapshot.failure().code, ExitCode::refused);
     EXPECT_THAT(snapshot.failure().message, HasSubstr("its loader lock is held"));

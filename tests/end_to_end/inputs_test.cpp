@@ -80,10 +80,21 @@ TEST(Inputs, ALaunchersChildIsNamed) {
       StartOptions{.err_file = log});
   ASSERT_TRUE(dumper.read_line().value_or("").starts_with("READY"));
   EXPECT_EQ(dumper.wait(kTimeMs), static_cast<DWORD>(ExitCode::not_dotnet));
-  EXPECT_THAT(bytes_of(log), testing::ContainsRegex("cmd.exe. did not load a .NET runtime: its child process \\d+ .hang.exe. "
-                                                    "has the .NET runtime: look at it with -p \\d+"));
+  EXPECT_THAT(bytes_of(log), testing::ContainsRegex("cmd.exe. did not load a .NET runtime: its child process \\d+ "
+                                                    ".hang.exe. has the .NET runtime: look at it with -p \\d+"));
   remove_file(log);
   dumper.write_line("STOP");
+}
+
+// The launcher ends at once, before its child has loaded the runtime.
+TEST(Inputs, TheChildOfALauncherThatHasEndedIsNamed) {
+  const std::string log = temporary_file("launcher.log");
+  ChildProcess dumper({mixwalk_exe(), "dump", "--after", "60s", "--", fixture("launcher.exe"), fixture("hang.exe")},
+                      StartOptions{.err_file = log});
+  EXPECT_EQ(dumper.wait(kTimeMs), static_cast<DWORD>(ExitCode::target_exited));
+  EXPECT_THAT(bytes_of(log), testing::ContainsRegex("before the time of --after: its child process \\d+ .hang.exe. has "
+                                                    "the .NET runtime"));
+  remove_file(log);
 }
 
 TEST(Inputs, ANativeAotProgramIsReadFromOutside) {
@@ -106,7 +117,8 @@ TEST(Inputs, ANativeAotProgramIsReadFromOutside) {
 TEST(Inputs, MixwalkDoesNotFindItself) {
   const CurrentFolder folder;
   fs::copy_file(utf8_path(mixwalk_exe()), folder.path() / "itself.exe");
-  const ProgramResult result = run_program({(folder.path() / "itself.exe").string(), "dump", "--outside", "-n", "itself"});
+  const std::string itself = (folder.path() / "itself.exe").string();
+  const ProgramResult result = run_program({itself, "dump", "--outside", "-n", "itself"});
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::no_process)) << result.err;
 }
 

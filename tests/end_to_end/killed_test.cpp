@@ -142,8 +142,9 @@ bool has_memory(HANDLE process) {
 TEST(Killed, TheProcessesThatItHasStartedEndToo) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(ready(hang));
-  const std::vector<std::string> look = {mixwalk_exe(), "dump", "--outside", "-p", std::to_string(hang.id()), "-o",
-                                         temporary_file("killed.txt")};
+  // Only the debugging library has a worker.
+  const std::vector<std::string> look = {mixwalk_exe(), "dump", "--outside", "--runtime-data", "dac", "-p",
+                                         std::to_string(hang.id()), "-o", temporary_file("killed.txt")};
   run_program(look);  // warms the caches up
   const int times = wanted("MIXWALK_KILLS", 16, 2);
   for (int i = 0; i < times; ++i) {

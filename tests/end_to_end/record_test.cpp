@@ -182,9 +182,10 @@ TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
 TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
                                            "native wait", "com call", "task result", "deep"};
-  TargetSession session = attach_to(hang_.id());
-  // First the pipe's buffer fills, then the ring with some 5 s of chunks. A busy machine may need longer than the usual
-  // deadline, and then a thread would be missing in a tick.
+  // The pipe's buffer is small, since it fills before the ring of some 3 s of chunks does. With its usual size, 2,300
+  // samples a second fill it only after 20 s.
+  TargetSession session = attach_to(hang_.id(), "mixwalk.dll", 30'000, 4 << 10);
+  // A busy machine may need longer than the usual deadline, and then a thread would be missing in a tick.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));
@@ -201,9 +202,9 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   };
   read_until(GetTickCount64() + 1000, false);
   EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
-  // On a slow or busy machine samples come more slowly, so the samples that fit into the pipe and the ring span a longer
-  // time: 4 s where there are 6,000 a second, and more than 24 s where there are 2,300.
-  for (DWORD pause = 6'000; pause <= 96'000 && collector.recording().dropped == 0; pause *= 2) {
+  // On a slow or busy machine samples and chunks come more slowly, so what fits into the pipe and the ring spans a
+  // longer time.
+  for (DWORD pause = 5'000; pause <= 96'000 && collector.recording().dropped == 0; pause *= 2) {
     Sleep(pause);
     read_until(GetTickCount64() + 1000, false);
   }

@@ -10,11 +10,11 @@
 
 namespace mixwalk {
 
-TargetSession attach_to(std::uint32_t process_id, const std::string& dll,
-                      std::uint32_t timeout_ms) {
+TargetSession attach_to(std::uint32_t process_id, const std::string& dll, std::uint32_t timeout_ms,
+                        DWORD pipe_buffer) {
   auto target = find_target(process_id);
   if (!target) throw std::runtime_error(target.failure().message);
-  auto session = TargetSession::attach(std::move(*target), to_utf16(beside(dll)), timeout_ms);
+  auto session = TargetSession::attach(std::move(*target), to_utf16(beside(dll)), timeout_ms, pipe_buffer);
   if (!session) throw std::runtime_error(session.failure().message);
   return std::move(*session);
 }

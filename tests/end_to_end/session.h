@@ -13,9 +13,9 @@
 namespace mixwalk {
 
 // Attaches to a process from the test itself, like mixwalk.exe without its command line. `dll` is in the test's folder.
-// Throws on failure, which makes the test fail.
+// `pipe_buffer`: as for create_pipe(). Throws on failure, which makes the test fail.
 TargetSession attach_to(std::uint32_t process_id, const std::string& dll = "mixwalk.dll",
-                      std::uint32_t timeout_ms = 30'000);
+                        std::uint32_t timeout_ms = 30'000, DWORD pipe_buffer = kPipeBuffer);
 
 // Makes a dump with names, as mixwalk.exe would print it.
 Snapshot dump_named(TargetSession& session, const DumpRequest& request);

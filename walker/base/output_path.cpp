@@ -57,7 +57,7 @@ bool is_written_through(const fs::path& path) {
   return type != fs::file_type::not_found && type != fs::file_type::regular;
 }
 
-OpenedOutput open_output(const fs::path& path) {
+OpenedOutput open_output(const fs::path& path, bool) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC;
   constexpr mode_t kMode = 0666;
   if (const auto own = own_descriptor(path)) {

@@ -25,7 +25,10 @@ struct OpenedOutput {
 // Opens the file for writing, and changes nothing in it. While a file is open, no other mixwalk can open it for
 // writing, because two writers would mix their bytes. A program that is started later does not inherit the open file,
 // because that program would keep it open until its own end.
-OpenedOutput open_output(const std::filesystem::path& path);
+//
+// `removable`: remove_at_end() may be called. Windows then lets only those programs read the file meanwhile that allow
+// its removal, which few do.
+OpenedOutput open_output(const std::filesystem::path& path, bool removable);
 
 // Whether the open file `path` is removed if this process ends before it calls this again with false: on Windows
 // however the process ends, on other systems by unfinished_output(), which knows one file. `file` may be null if it is

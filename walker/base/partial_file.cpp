@@ -46,7 +46,7 @@ PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), writte
   written_ = opened_path(path_);
   replaces_ = written_ != path_ && fs::exists(path_, ignored);
   errno = 0;
-  OpenedOutput opened = open_output(written_);
+  OpenedOutput opened = open_output(written_, written_ != path_);
   file_ = opened.file;
   kind_ = opened.kind;
   error_ = std::move(opened.why);

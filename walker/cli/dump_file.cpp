@@ -87,10 +87,16 @@ class DumpFileRun {
     if (!snapshot.unasked.empty()) {
       print_failure({ExitCode::ok, input_words(command_.file) + ": managed frames are missing: " + snapshot.unasked});
     }
+    say_missing_assemblies();
     const bool colour = wants_colour(command_, host_.show_colours());
     if (const auto failure = write_dump(snapshot, command_, colour, output, calls)) return print_failure(*failure);
     if (!unmatched.empty()) return print_failure(missing);
     return snapshot.crash ? ExitCode::crash : ExitCode::ok;
+  }
+
+  void say_missing_assemblies() const {
+    const std::string text = missing_assemblies_text(missing_assemblies_);
+    if (!text.empty()) print_failure({ExitCode::ok, quoted_path(command_.file) + ": " + text});
   }
 
   // The stacks, without names of native frames.
@@ -105,6 +111,7 @@ class DumpFileRun {
         target_snapshot(target_, clr.questions.get(), clr.obstacle, [this](const TargetThread& thread) {
           return command_.threads.contains(thread.os_id, thread.name);
         });
+    if (clr.questions != nullptr) missing_assemblies_ = clr.questions->missing_assemblies();
     snapshot.capture = CaptureMethod::file;
     snapshot.omissions.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
@@ -138,6 +145,7 @@ class DumpFileRun {
   TargetImages files_;
   Symboliser symboliser_;
   ManagedLines lines_;
+  std::vector<std::string> missing_assemblies_;
 };
 
 // The file, or standard input, which is read into memory.
@@ -161,6 +169,7 @@ Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileS
   Snapshot snapshot = look.stacks();
   CallChecker calls = look.call_checker(snapshot);
   look.name(snapshot, calls);
+  look.say_missing_assemblies();
   if (file.cut()) return unreadable_file(command.file, kCut);
   return snapshot;
 }

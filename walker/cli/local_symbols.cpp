@@ -78,4 +78,18 @@ std::string missing_text(const std::vector<MissingPdb>& missing) {
   return not_found_words(missing) + "; in the form that symchk /im reads:\n" + text;
 }
 
+std::string missing_assemblies_text(const std::vector<std::string>& files) {
+  constexpr std::size_t kMaxNamed = 5, kMaxName = 100;
+  if (files.empty()) return {};
+  const bool several = files.size() > 1;
+  std::string text = several ? "the assemblies " : "the assembly ";
+  for (std::size_t i = 0; i < std::min(files.size(), kMaxNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + printable(files[i], kMaxName);
+  }
+  if (files.size() > kMaxNamed) text += " and " + std::to_string(files.size() - kMaxNamed) + " more";
+  text += several ? " are not in the dump, so their methods have no names; name their folders with --symbol-path"
+                  : " is not in the dump, so its methods have no names; name its folder with --symbol-path";
+  return text;
+}
+
 }  // namespace mixwalk

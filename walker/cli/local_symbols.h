@@ -55,5 +55,8 @@ std::string manifest_text(const std::vector<MissingPdb>& missing);
 std::string not_found_words(const std::vector<MissingPdb>& missing);
 // A text for a log: how many PDBs were not found, and their lines. Empty if none is missing.
 std::string missing_text(const std::vector<MissingPdb>& missing);
+// One line for people about assemblies of a dump whose metadata was not found (ClrQuestions::missing_assemblies), with
+// what helps. Empty if none is missing. Of a long list the text has only the first entries.
+std::string missing_assemblies_text(const std::vector<std::string>& files);
 
 }  // namespace mixwalk

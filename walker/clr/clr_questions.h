@@ -141,6 +141,10 @@ class ClrQuestions {
   // To be called when the target has run: forgets what was learnt about it.
   virtual void target_ran() {}
 
+  // The files of assemblies whose methods have no names, because their metadata was not found. Only those that were
+  // asked for.
+  virtual std::vector<std::string> missing_assemblies() const { return {}; }
+
   // Why answers are missing, in one line: "the DAC did not answer within 30 s". Empty if none is missing.
   virtual std::string obstacle() const = 0;
 };

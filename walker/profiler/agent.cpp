@@ -24,9 +24,10 @@ namespace {
 // Dump.LeavesSoonWhereTheRuntimeBeginsLate.
 constexpr DWORD kDetachMs = 300;
 
-constexpr char kNoThread[] =
-    "no thread could be started in the target within 20 s: its loader lock is held, or the machine is very busy";
-static_assert(Supervisor::kStartMs == 20'000);
+std::string no_thread_text(std::uint32_t start_ms) {
+  return "no thread could be started in the target within " + std::to_string(start_ms / 1000) +
+         " s: its loader lock is held, or the machine is very busy";
+}
 
 Process this_process() {
   return {GetCurrentProcessId(), to_utf8(module_path(nullptr)), to_utf8(GetCommandLineW())};
@@ -110,24 +111,24 @@ void Agent::answer_requests() {
   }
 }
 
-bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work) {
+bool Agent::with_sampler(const DumpRequest& sampling, const std::function<bool(Sampler&)>& work) {
   // The ledger lets mixwalk.exe undo suspensions that are left behind in the target.
   if (!ledger_) return false;
   const SampleBuffers buffers;
   if (!buffers.ready()) throw std::bad_alloc();
   // Longer than any claim lasts, even if a canary's worker does not return.
   constexpr DWORD kClaimMs = 10'000;
-  registry_.set_patience(deadline_ms + kClaimMs);
+  registry_.set_patience(sampling.deadline_ms + kClaimMs);
   // Folklore: the system frees the stack of a thread that TerminateThread ends. Situation: the program ends this
   // thread; the supervisor, the workers and the loader's notifications continue, and would use the data on its stack.
   // Remedy: everything that other threads may access is on the heap, and is never freed if this thread does not reach
   // its end. (Microsoft Learn, "TerminateThread"; Wine keeps such a stack. Found by reading.)
-  const auto supervisor = std::make_unique<Supervisor>(ledger_->page(), deadline_ms);
+  const auto supervisor = std::make_unique<Supervisor>(ledger_->page(), sampling.deadline_ms);
   // The supervisor's thread may still be waiting at the end. If so, this thread waits in ~Supervisor, with nothing
   // frozen.
-  if (!supervisor->start()) {
+  if (!supervisor->start(sampling.start_ms)) {
     if (supervisor->thread_id() == 0) throw std::bad_alloc();  // no thread could be created
-    return give_up(kNoThread);
+    return give_up(no_thread_text(sampling.start_ms));
   }
   const SamplerServices services{registry_, gate_, unload_gate_, breaker_};
   const auto sampler = std::make_unique<Sampler>(clr_, services, *supervisor, buffers);
@@ -142,12 +143,11 @@ bool Agent::give_up(std::string why) {
 
 bool Agent::dump(const DumpRequest& request) {
   const Dumper::Sink sink = [this](const Message& message) { return pipe_.send(message); };
-  return with_sampler(request.deadline_ms,
-                      [&](Sampler& sampler) { return Dumper(sampler, sink).dump(request); });
+  return with_sampler(request, [&](Sampler& sampler) { return Dumper(sampler, sink).dump(request); });
 }
 
 bool Agent::record(const RecordRequest& request) {
-  return with_sampler(request.sampling.deadline_ms, [&](Sampler& sampler) {
+  return with_sampler(request.sampling, [&](Sampler& sampler) {
     return std::make_unique<Recorder>(sampler, events_, pipe_, hello_, request)->record();
   });
 }

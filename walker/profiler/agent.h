@@ -64,7 +64,7 @@ class Agent {
   void serve() noexcept;
   void talk();
   void answer_requests();
-  bool with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work);
+  bool with_sampler(const DumpRequest& sampling, const std::function<bool(Sampler&)>& work);
   bool give_up(std::string why);
   bool dump(const DumpRequest& request);
   bool record(const RecordRequest& request);

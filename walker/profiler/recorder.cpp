@@ -89,9 +89,9 @@ bool Recorder::record() {
   listener_id_ = listener.id();
 
   chunks_.begin();
-  const Deadline deadline(Supervisor::kStartMs);
+  const Deadline deadline(kDefaultStartMs);
   if (!writer.begun_within(deadline.remaining_ms()) || !listener.begun_within(deadline.remaining_ms())) {
-    static_assert(Supervisor::kStartMs == 20'000);
+    static_assert(kDefaultStartMs == 20'000);
     pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 20 s"});
     return false;
   }

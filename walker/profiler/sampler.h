@@ -169,8 +169,7 @@ class Sampler {
   ClrManagedCode code_;
   UnloadGate::Mark last_mark_;  // names_ has forgotten everything that was unloaded up to this mark
   std::vector<UnloadGate::Unload> unloads_;
-  // mixwalk.exe waits 30 s for the first message of a dump, and the supervisor may have taken Supervisor::kStartMs of
-  // them.
+  // mixwalk.exe waits 30 s for the first message of a dump, and the supervisor may have taken kDefaultStartMs of them.
   static constexpr DWORD kMaxSilenceMs = 8'000;
   const char* obstacle_ = nullptr;  // the reason that obstacle() has given
   DWORD silence_left_ms_ = kMaxSilenceMs;

@@ -34,6 +34,7 @@ void fields(MessageIO& io, DumpRequest& request) {
   io.varint(6, request.both_engines, false);
   io.varint(7, request.at_once, false);
   io.varint(8, request.canary_id, 0);
+  if (io.varint(9, request.start_ms, kDefaultStartMs)) require(request.start_ms <= kDefaultStartMs, "too long a start");
 }
 
 void fields(MessageIO& io, RecordRequest& request) {

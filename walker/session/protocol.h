@@ -64,6 +64,8 @@ struct DumpRequest {
   // copy.
   bool both_engines = false;
   bool at_once = false;  // all threads are frozen together, and are walked from their copies
+  // How long the thread that ends freezes may need to begin, in milliseconds. Nothing is frozen before that.
+  std::uint32_t start_ms = kDefaultStartMs;
   bool operator==(const DumpRequest&) const = default;
 };
 // Samples until StopRequest. `sampling.both_engines` and `sampling.at_once` have no meaning here.

@@ -12,4 +12,9 @@ inline constexpr std::uint32_t kAtOnceDeadlineMs = 500;
 // The longest deadline that may be asked for. A longer one is a hang for the program that waits for the thread.
 inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
+// How long to wait for a new thread of ours, which needs the loader lock before it runs its first instruction. A free
+// lock is acquired in microseconds, but on a busy machine the thread starts later. Real case: a program with a thousand
+// threads, beside other programs on two cores; 5 s were too short (hunt_test).
+inline constexpr std::uint32_t kDefaultStartMs = 20'000;
+
 }  // namespace mixwalk

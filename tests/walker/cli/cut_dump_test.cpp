@@ -30,11 +30,9 @@ class CutDump : public ::testing::Test {
   DumpFileServices host(std::uintmax_t left) {
     return {.local = none_,
             .show_colours = [] { return false; },
-            .open_clr = [this, left](const Target&, const DumpFileCommand&,
-                                     std::string& obstacle) -> std::unique_ptr<ClrQuestions> {
-              obstacle = "the DAC is missing";
+            .open_clr = [this, left](const Target&, const DumpFileCommand&) -> OpenedClr {
               if (left < fs::file_size(path_)) fs::resize_file(path_, left);
-              return nullptr;
+              return {.questions = nullptr, .obstacle = "the DAC is missing"};
             },
             .log = [](const std::string&) {}};
   }

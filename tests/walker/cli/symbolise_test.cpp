@@ -12,6 +12,7 @@
 #include "tests/builders/portable_pdb_builder.h"
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/export/collapsed.h"
 #include "walker/model/series.h"
 #include "walker/naming/symbolise.h"
@@ -391,6 +392,17 @@ TEST_F(SymboliseCommandTest, WhatCannotBeWritten) {
   const Result done = symbolise(path("sym"), "no/such/folder");
   EXPECT_EQ(done.code, ExitCode::output);
   EXPECT_NE(done.err.find("cannot write"), std::string::npos) << done.err;
+}
+
+TEST(MissingAssemblies, TheTextNamesThemAndWhatHelps) {
+  EXPECT_EQ(missing_assemblies_text({}), "");
+  EXPECT_EQ(missing_assemblies_text({"Shop.dll"}),
+            "the assembly Shop.dll is not in the dump, so its methods have no names; name its folder with "
+            "--symbol-path");
+  EXPECT_EQ(missing_assemblies_text({"1", "2", "3", "4", "5", "6\x1b", "7"}),
+            "the assemblies 1, 2, 3, 4, 5 and 2 more are not in the dump, so their methods have no names; name their "
+            "folders with --symbol-path");
+  EXPECT_NE(missing_assemblies_text({"a\x1b"}).find("a\\x1b"), std::string::npos) << "the name comes from the dump";
 }
 
 }  // namespace

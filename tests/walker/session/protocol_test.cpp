@@ -22,7 +22,7 @@ std::vector<Message> one_of_each() {
                                    DumpRequest{Engine::copy},
                                    DumpRequest{Engine::snapshot, 7, ProbePolicy::always, 0xFFFF'FFFF, "Idle",
                                                {3, 4}, true},
-                                   DumpRequest{.engine = Engine::copy, .at_once = true},
+                                   DumpRequest{.engine = Engine::copy, .at_once = true, .start_ms = 3'000},
                                    Thread{.os_id = 9, .moment = 3},
                                    RecordRequest{{Engine::copy}, SampleEvent::cpu, 123'456'789,
                                                  {"Orders", "x"}},

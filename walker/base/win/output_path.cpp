@@ -72,7 +72,7 @@ bool is_written_through(const fs::path& path) {
   return type != fs::file_type::not_found && type != fs::file_type::regular;
 }
 
-OpenedOutput open_output(const fs::path& path) {
+OpenedOutput open_output(const fs::path& path, bool removable) {
   using Kind = OpenedOutput::Kind;
   const bool device = is_device(path);
   // Other programs may read the file, and may rename it.
@@ -81,8 +81,7 @@ OpenedOutput open_output(const fs::path& path) {
     return CreateFileW(path.c_str(), access, share, nullptr, device ? OPEN_EXISTING : OPEN_ALWAYS,
                        FILE_ATTRIBUTE_NORMAL, nullptr);
   };
-  // The right to delete is for remove_at_end().
-  HANDLE file = open(device ? GENERIC_WRITE : GENERIC_WRITE | DELETE);
+  HANDLE file = open(removable && !device ? GENERIC_WRITE | DELETE : GENERIC_WRITE);
   if (file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_ACCESS_DENIED) file = open(GENERIC_WRITE);
   const DWORD error = GetLastError();
   if (file == INVALID_HANDLE_VALUE) return {.file = nullptr, .why = why_not_opened(error)};

@@ -12,8 +12,8 @@
 namespace mixwalk {
 
 // A file that is readable at any moment while it grows, because written bytes are in the file at once. It is opened
-// before the work begins. An existing file keeps its content until the first bytes are written. A file that was created
-// and never written to is removed again, on Windows also if this process is ended.
+// before the work begins. An existing file keeps its content until the first bytes are written. A new file is removed
+// again until then, so that none is left if this process is ended.
 class GrowingFile final : public ByteSink {
  public:
   static Outcome<std::unique_ptr<GrowingFile>> open(const std::string& path);
@@ -29,8 +29,9 @@ class GrowingFile final : public ByteSink {
 
  private:
   GrowingFile(const OpenedOutput& opened, std::filesystem::path path);
+  bool begin();
 
-  std::FILE* file_;  // without a buffer
+  std::FILE* file_;  // without a buffer; null for a new file that has no bytes yet
   OpenedOutput::Kind kind_;
   std::filesystem::path path_;
   bool written_ = false;

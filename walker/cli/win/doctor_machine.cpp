@@ -16,6 +16,7 @@
 #include "walker/base/version.h"
 #include "walker/clr/win/dac_finder.h"
 #include "walker/session/win/environment.h"
+#include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/token.h"
 
@@ -167,7 +168,9 @@ DoctorLine runtimes() {
 
 DoctorLine dotnet_processes() {
   const auto all = list_processes();
-  const auto count = std::ranges::count_if(all, [](const ProcessEntry& entry) { return has_diagnostics_port(entry.id); });
+  const auto count = std::ranges::count_if(all, [](const ProcessEntry& entry) {
+    return has_diagnostics_port(entry.id) && loaded_runtime(entry.id) != LoadedRuntime::native_aot;
+  });
   return {.check = ".NET processes", .found = std::to_string(count) + " can be attached to (mixwalk ps)"};
 }
 

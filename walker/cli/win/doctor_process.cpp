@@ -16,6 +16,7 @@
 #include "walker/naming/symbolise.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
+#include "walker/session/win/loaded_runtime.h"
 #include "walker/session/win/mitigation_policies.h"
 #include "walker/session/win/patched_calls_of.h"
 #include "walker/session/win/processes.h"
@@ -60,9 +61,13 @@ DoctorLine system_calls(std::uint32_t process_id, bool has_runtime) {
 }
 
 // Checks that only read. Profilers are recognised by their names here; only the trial is certain.
-void read_target(const LiveTarget& target, const std::string& symbol_path, std::vector<DoctorLine>& lines) {
+void read_target(const LiveTarget& target, bool native_aot, const std::string& symbol_path,
+                 std::vector<DoctorLine>& lines) {
   if (target.runtime().name.empty()) {
-    lines.push_back({.state = State::note, .check = "runtime", .found = "none is loaded: there are native frames only"});
+    lines.push_back({.state = State::note,
+                     .check = "runtime",
+                     .found = native_aot ? "NativeAOT: all frames are native"
+                                         : "none is loaded: there are native frames only"});
   } else {
     lines.push_back({.check = "runtime", .found = runtime_text(target.runtime())});
   }
@@ -163,7 +168,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   const auto target = LiveTarget::open(process_id);
   if (target) {
     lines.push_back(system_calls(process_id, !(*target)->runtime().name.empty()));
-    read_target(**target, symbol_path, lines);
+    read_target(**target, loaded_runtime(process_id) == LoadedRuntime::native_aot, symbol_path, lines);
   } else if (found) {
     lines.push_back(bad("reading", target.failure()));
   }

@@ -39,6 +39,7 @@ class ContractQuestions final : public ClrQuestions {
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   void target_ran() override;
+  std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
   std::string obstacle() const override { return {}; }
 
  private:

@@ -37,7 +37,8 @@ std::optional<std::uint32_t> last_start(std::uint32_t word, std::uint32_t end) {
 std::optional<std::uint64_t> code_start_at(const RuntimeReader& reader, std::uint64_t heap, std::uint64_t ip,
                                            NibbleMapKind kind) {
   const auto field = [&](std::string_view name) { return reader.field(heap, "CodeHeapListNode", name); };
-  const auto begin = field("StartAddress"), end = field("EndAddress"), base = field("MapBase"), map = field("HeaderMap");
+  const auto begin = field("StartAddress"), end = field("EndAddress");
+  const auto base = field("MapBase"), map = field("HeaderMap");
   if (!begin || !end || !base || !map || ip < *begin || ip > *end || ip < *base) return std::nullopt;
   const std::uint64_t distance = ip - *base;
   std::uint64_t word_index = distance / kBytesOfWord;

@@ -18,9 +18,9 @@ struct OpenedClr {
   std::string way;
 };
 
-// Opens the data contracts of a target's runtime, if `source` allows them. If the result has no questions, the debugging
-// library may be asked, unless `source` forbids it; `obstacle` then says why the contracts do not answer. Not
-// frozen-safe.
+// Opens the data contracts of a target's runtime, if `source` allows them. If the result has no questions, the
+// debugging library may be asked, unless `source` forbids it; `obstacle` then says why the contracts do not answer.
+// Not frozen-safe.
 OpenedClr open_contracts(const Target& target, RuntimeSource source);
 
 }  // namespace mixwalk

@@ -35,13 +35,13 @@ std::optional<LaunchedChild::Kind> kind_of(HANDLE process, std::uint32_t id) {
 
 }  // namespace
 
-std::vector<LaunchedChild> launched_by(HANDLE process) {
+Launched launched_by(HANDLE process) {
   struct Parent {
     std::uint32_t id;
     std::uint64_t created;
   };
   std::vector<Parent> parents = {{GetProcessId(process), created(process).value_or(0)}};
-  std::vector<LaunchedChild> children;
+  Launched launched;
   const UniqueHandle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
   for (std::size_t i = 0; i < parents.size(); ++i) {
     PROCESSENTRY32W entry{.dwSize = sizeof entry};
@@ -55,11 +55,13 @@ std::vector<LaunchedChild> launched_by(HANDLE process) {
       if (!begun || *begun < parents[i].created) continue;
       parents.push_back({entry.th32ProcessID, *begun});
       if (const auto kind = kind_of(child.get(), entry.th32ProcessID)) {
-        children.push_back({entry.th32ProcessID, to_utf8(entry.szExeFile), *kind});
+        launched.children.push_back({entry.th32ProcessID, to_utf8(entry.szExeFile), *kind});
+      } else {
+        launched.others = true;
       }
     }
   }
-  return children;
+  return launched;
 }
 
 }  // namespace mixwalk

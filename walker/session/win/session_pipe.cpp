@@ -13,11 +13,10 @@
 namespace mixwalk {
 namespace {
 
-constexpr DWORD kPipeBuffer = 64 << 10;
 
 }  // namespace
 
-Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target) {
+Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target, DWORD buffer) {
   const auto own = token_facts(GetCurrentProcess());
   const SecurityDescriptor descriptor =
       own ? make_security_descriptor(pipe_sddl(own->user, target ? *target : *own)) : nullptr;
@@ -31,14 +30,14 @@ Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target) {
   std::wstring name = session_pipe_name(GetCurrentProcessId(), random);
   UniqueHandle pipe(CreateNamedPipeW(
       name.c_str(), PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_OVERLAPPED,
-      PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, kPipeBuffer,
-      kPipeBuffer, 0, &security));
+      PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, buffer, buffer, 0,
+      &security));
   if (!pipe) return Failure{ExitCode::internal, "cannot make a pipe: " + last_error()};
   return NamedPipe{std::move(name), std::move(pipe)};
 }
 
-Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target) {
-  Outcome<NamedPipe> pipe = create_pipe(target);
+Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target, DWORD buffer) {
+  Outcome<NamedPipe> pipe = create_pipe(target, buffer);
   if (!pipe) return pipe.failure();
   return SessionPipe(std::move(pipe->name), std::move(pipe->server));
 }

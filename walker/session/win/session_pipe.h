@@ -16,14 +16,16 @@ struct NamedPipe {
   std::wstring name;
   UniqueHandle server;
 };
-// `target`: the token of the process that will open it; empty if it is a process that mixwalk.exe starts.
-Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target);
+// `target`: the token of the process that will open it; empty if it is a process that mixwalk.exe starts. `buffer`: how
+// many bytes the pipe keeps in each direction.
+inline constexpr DWORD kPipeBuffer = 64 << 10;
+Outcome<NamedPipe> create_pipe(const std::optional<TokenFacts>& target, DWORD buffer = kPipeBuffer);
 
 // mixwalk.exe's end of the pipe to which its DLL connects.
 class SessionPipe {
  public:
   // `target`: the process that will load the DLL, as for create_pipe().
-  static Outcome<SessionPipe> create(const std::optional<TokenFacts>& target);
+  static Outcome<SessionPipe> create(const std::optional<TokenFacts>& target, DWORD buffer = kPipeBuffer);
 
   const std::wstring& name() const noexcept { return name_; }
 

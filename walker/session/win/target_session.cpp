@@ -104,13 +104,13 @@ std::optional<Failure> TargetSession::failure_in(const std::optional<Message>& m
 }
 
 Outcome<TargetSession> TargetSession::attach(AttachTarget target, const std::wstring& dll,
-                                         std::uint32_t timeout_ms) {
+                                             std::uint32_t timeout_ms, DWORD pipe_buffer) {
   const auto token = token_facts(target.process.get());
   if (!token) {
     return Failure{ExitCode::no_access, "cannot learn which user runs " + process_text(target) +
                                             ": " + last_error()};
   }
-  Outcome<SessionPipe> pipe = SessionPipe::create(token);
+  Outcome<SessionPipe> pipe = SessionPipe::create(token, pipe_buffer);
   if (!pipe) return pipe.failure();
   const Deadline deadline(timeout_ms);
   AttachRequest request{.timeout_ms = timeout_ms,
@@ -159,14 +159,23 @@ IoResult TargetSession::accept(const Deadline& deadline) {
     const IoResult result = pipe_.accept(Deadline(std::min(left, kLookMs)));
     if (result != IoResult::timeout || left <= kLookMs) return result;
     if (!started_ || pipe_.rejected_client() == 0) continue;
-    const auto children = launched_by(target_.process.get());
+    const auto children = launched_by(target_.process.get()).children;
     if (std::ranges::find(children, pipe_.rejected_client(), &LaunchedChild::id) != children.end()) ++looks;
   }
   return IoResult::timeout;
 }
 
 std::string TargetSession::children_text() const {
-  return mixwalk::children_text(launched_by(target_.process.get()));
+  // A launcher that ends at once leaves a child that has not loaded its runtime yet.
+  constexpr DWORD kLoadingMs = 3000, kLookMs = 100;
+  const bool ended = exit_code(0).has_value();
+  const Deadline deadline(kLoadingMs);
+  while (true) {
+    const Launched launched = launched_by(target_.process.get());
+    const bool wait = ended && launched.children.empty() && launched.others && deadline.remaining_ms() != 0;
+    if (!wait) return mixwalk::children_text(launched.children);
+    Sleep(kLookMs);
+  }
 }
 
 Outcome<Hello> TargetSession::receive_hello(const Deadline& deadline) {

@@ -21,9 +21,10 @@ namespace mixwalk {
 // One visit to a process: our DLL gets into the process by attach or by start, dumps, and leaves.
 class TargetSession {
  public:
-  // `dll`: the full path of mixwalk.dll. The time-out limits the attach and each answer.
-  static Outcome<TargetSession> attach(AttachTarget target, const std::wstring& dll,
-                                     std::uint32_t timeout_ms);
+  // `dll`: the full path of mixwalk.dll. The time-out limits the attach and each answer. `pipe_buffer`: as for
+  // create_pipe().
+  static Outcome<TargetSession> attach(AttachTarget target, const std::wstring& dll, std::uint32_t timeout_ms,
+                                       DWORD pipe_buffer = kPipeBuffer);
   // Starts the program with the profiler in it, in mixwalk.exe's console. `allocations`: allocations may be recorded.
   // The runtime then allocates objects more slowly, and keeps mixwalk.dll loaded until its end.
   static Outcome<TargetSession> start(const std::vector<std::string>& arguments,

@@ -23,7 +23,7 @@ constexpr std::uint64_t kLeastPauseNs = 100'000;
 
 }  // namespace
 
-bool Supervisor::start() noexcept {
+bool Supervisor::start(DWORD start_ms) noexcept {
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !running_) return false;
@@ -32,7 +32,7 @@ bool Supervisor::start() noexcept {
   // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread does not run until
   // the lock is free. Nothing may be frozen before that. (Test: LoaderLock.HeldForGoodEndsTheVisitWithAWord in
   // ends_test.)
-  return thread_ && WaitForSingleObject(running_.get(), kStartMs) == WAIT_OBJECT_0;
+  return thread_ && WaitForSingleObject(running_.get(), start_ms) == WAIT_OBJECT_0;
 }
 
 void Supervisor::stop() noexcept {

@@ -37,15 +37,10 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // How long to wait for a new thread, which needs the loader lock before it runs its first instruction. A free lock is
-  // acquired in microseconds, but on a busy machine the thread starts later. Real case: a program with a thousand
-  // threads, beside other programs on two cores; 5 s were too short (hunt_test).
-  static constexpr DWORD kStartMs = 20'000;
-
   // Not frozen-safe. start() starts the supervising thread and returns false if no thread could be created, or the
-  // thread does not run yet. stop() joins the thread, and waits without a limit if the system does not let the thread
+  // thread does not run within that time. stop() joins the thread, and waits without a limit if the system does not let the thread
   // end; nothing may be frozen or claimed meanwhile.
-  bool start() noexcept;
+  bool start(DWORD start_ms = kDefaultStartMs) noexcept;
   void stop() noexcept;
   DWORD thread_id() const noexcept { return thread_id_; }  // 0 if no thread could be created
   // Whether the supervising thread has not looked for so long that the program may have stopped it. Nothing is frozen

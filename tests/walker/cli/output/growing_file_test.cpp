@@ -48,14 +48,30 @@ TEST_F(GrowingFileTest, ReplacesNothingBeforeTheFirstBytes) {
   EXPECT_EQ(content(), "after");
 }
 
+// Also while it is open, because this program may be ended.
 TEST_F(GrowingFileTest, LeavesNothingIfNothingIsWritten) {
-  ASSERT_TRUE(GrowingFile::open(name_));
+  const auto file = GrowingFile::open(name_);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE((*file)->replaces());
   EXPECT_FALSE(fs::exists(name_));
+}
+
+TEST_F(GrowingFileTest, ThatCannotBeWrittenIsKnownAtOnce) {
+  for (const std::string& path : {folder_.string(), (folder_ / "no" / "such").string()}) {
+    EXPECT_FALSE(GrowingFile::open(path));
+  }
+}
+
+TEST_F(GrowingFileTest, ReplacesAFileThatCameMeanwhile) {
+  const auto file = GrowingFile::open(name_);
+  std::ofstream(name_) << "meanwhile, and longer";
+  ASSERT_TRUE(file && (*file)->write("after"));
+  EXPECT_EQ(content(), "after");
 }
 
 TEST_F(GrowingFileTest, HasOneWriter) {
   const auto first = GrowingFile::open(name_);
-  ASSERT_TRUE(first);
+  ASSERT_TRUE(first && (*first)->write("first"));
   const auto second = GrowingFile::open(name_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.failure().code, ExitCode::output);

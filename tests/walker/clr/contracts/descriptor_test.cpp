@@ -35,7 +35,8 @@ TEST(Descriptor, FieldsSizesGlobalsAndContracts) {
 }
 
 TEST(Descriptor, AddedDataDoesNotReplaceThatOfTheRuntime) {
-  auto descriptor = ContractDescriptor::parse(R"({"version":0,"types":{"Module":{"Base":200}},"contracts":{"A":3}})", {});
+  auto descriptor =
+      ContractDescriptor::parse(R"({"version":0,"types":{"Module":{"Base":200}},"contracts":{"A":3}})", {});
   ASSERT_TRUE(descriptor);
   descriptor->add_offset("Module", "Base", 192);
   descriptor->add_offset("Module", "Path", 8);

@@ -237,7 +237,8 @@ TEST(ContractTables, ContractThatIsNewer) {
   const std::string text(CodeMapBuilder::kDescriptor);
   ContractDescriptor newer =
       CodeMapBuilder::descriptor(replaced(text, "\"ExecutionManager\":2", "\"ExecutionManager\":\"c3\""));
-  EXPECT_EQ(complete(newer, runtime.memory, 0), "the runtime's contract ExecutionManager c3 is newer than this mixwalk");
+  EXPECT_EQ(complete(newer, runtime.memory, 0),
+            "the runtime's contract ExecutionManager c3 is newer than this mixwalk");
   ContractDescriptor format = CodeMapBuilder::descriptor(replaced(text, "\"version\":0", "\"version\":2"));
   EXPECT_EQ(complete(format, runtime.memory, 0),
             "the format of the runtime's data contracts, version 2, is newer than this mixwalk");
