@@ -96,7 +96,7 @@ class DumpFileRun {
 
   void say_missing_assemblies() const {
     const std::string text = missing_assemblies_text(missing_assemblies_);
-    if (!text.empty()) print_failure({ExitCode::ok, quoted_path(command_.file) + ": " + text});
+    if (!text.empty()) print_failure({ExitCode::ok, input_words(command_.file) + ": " + text});
   }
 
   // The stacks, without names of native frames.

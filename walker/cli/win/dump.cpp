@@ -110,7 +110,7 @@ class DumpRun {
   DumpSource source_;
   LocalSymbols symbols_;
   UnmatchedThreads unmatched_;
-  ProgressLine line_;
+  ProgressLine line_{progress_terminal()};
   ULONGLONG shown_ = 0;   // when the line was written last; at first, when the dump began
   std::string unasked_;   // the reason that was reported last
 };
@@ -127,7 +127,7 @@ void DumpRun::show_progress(std::size_t threads) {
 Outcome<Snapshot> DumpRun::next(bool last) {
   shown_ = GetTickCount64();
   auto snapshot = source_.next(last);
-  line_.show("");
+  line_.clear();
   if (!snapshot) return snapshot;
   complete(*snapshot);
   if (!command_.visit.no_host) snapshot->process.host = machine_name();
@@ -158,7 +158,7 @@ void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
   check_calls(snapshot, calls);
   if (command_.locks) add_native_locks_of(snapshot);
   add_lines(snapshot, symbols_.lines());
-  if (is_large) line_.show("");
+  if (is_large) line_.clear();
 }
 
 ExitCode DumpRun::run_one(Output& output) {
