@@ -22,6 +22,7 @@ class DumpTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return std::uint64_t{dump_.time()} * 1000; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
+  std::optional<std::vector<std::byte>> file_of(const Module& module) const override { return disk_.image(module); }
   const MemoryReader& memory() const noexcept override { return memory_; }
   OutsideMemory& outside() noexcept override { return outside_; }
   // The stack's limits are those of the TEB if the dump has it, otherwise those of the part of the stack in the dump.
@@ -37,6 +38,7 @@ class DumpTarget final : public Target {
   StackLimits stack_limits(const MinidumpThread& thread, std::uint64_t rsp) const;
 
   const Minidump& dump_;
+  DiskImages& disk_;
   Process process_;
   Runtime runtime_;
   std::vector<Module> modules_;

@@ -47,6 +47,10 @@ class Target {
   // an image, and load another one in its place, after its images were listed.
   virtual bool is_still_loaded(std::uint64_t /*base*/) { return true; }
 
+  // The file of an image of modules(), if it is on this machine and is that very image. Only a dump can lack the
+  // content of an image, so a live process gives none.
+  virtual std::optional<std::vector<std::byte>> file_of(const Module& /*module*/) const { return std::nullopt; }
+
   // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;
   // The code at addresses outside all images.
