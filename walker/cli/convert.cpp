@@ -37,7 +37,8 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   }
   ReadRecording read = read_recording(*bytes);
   if (!read.recording) return unreadable_file(command.input, read.error);
-  complete_standings(*read.recording);
+  // A recording that is written again is the same.
+  if (command.format == nullptr || command.format->id != Format::mixwalk) complete_standings(*read.recording);
   return read;
 }
 
