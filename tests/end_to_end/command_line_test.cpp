@@ -40,21 +40,16 @@ bool is_there(const std::string& path) {
   return GetFileAttributesW(to_utf16(path).c_str()) != INVALID_FILE_ATTRIBUTES;
 }
 
-// All cases visit one program, which costs a start of .NET. It must be as it was after each of them.
 class CommandLine : public ::testing::Test {
  protected:
-  CommandLine() : file_(temporary_file("command_line.mixwalk")) { remove_file(file_); }
-  ~CommandLine() override { remove_file(file_); }
-
-  static void SetUpTestSuite() {
-    program_ = new ChildProcess({fixture("hang.exe")});
-    EXPECT_TRUE(program_->read_line().value_or("").starts_with("READY"));
+  CommandLine() : hang_({fixture("hang.exe")}), file_(temporary_file("command_line.mixwalk")) {
+    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
+    remove_file(file_);
   }
-  static void TearDownTestSuite() {
-    program_->write_line("STOP");
-    EXPECT_EQ(program_->wait(20'000), 0u);
-    delete program_;
-    program_ = nullptr;
+  ~CommandLine() override {
+    hang_.write_line("STOP");
+    EXPECT_EQ(hang_.wait(20'000), 0u);
+    remove_file(file_);
   }
 
   // The visitor before this one may not have left yet. The look at locks takes as long as the rest of a dump.
@@ -64,26 +59,15 @@ class CommandLine : public ::testing::Test {
                    {mixwalk_exe(), command, "-p", std::to_string(hang_.id()), "--wait", "20s"});
     return run_program(options);
   }
-  // Waits until the visitor before this one has left.
-  TargetSession attach() const {
-    for (const ULONGLONG end = GetTickCount64() + 20'000;; Sleep(50)) {
-      try {
-        return attach_to(hang_.id());
-      } catch (const std::runtime_error&) {
-        if (GetTickCount64() >= end) throw;
-      }
-    }
-  }
   // The sleeper's stack is always the same, and the sleeper never uses the CPU.
   std::uint32_t id_of_sleeper() const {
-    TargetSession session = attach();
+    TargetSession session = attach_to(hang_.id());
     const std::uint32_t id = thread_named(dump_named(session, {}), "sleep").os_id;
     EXPECT_EQ(session.leave(), "");
     return id;
   }
 
-  static inline ChildProcess* program_ = nullptr;
-  ChildProcess& hang_ = *program_;
+  ChildProcess hang_;
   std::string file_;
 };
 
@@ -153,8 +137,7 @@ TEST_F(CommandLine, ADashIsStandardOutput) {
 
 // A pager is started whose input is not read to the end. The target must not have to wait for the pager.
 TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
-  ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "--wait", "20s", "-p",
-                       std::to_string(hang_.id()), "-f", "json"});
+  ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id()), "-f", "json"});
   ASSERT_TRUE(dumper.read_line()) << "the dump is there";
   const ProgramResult next = run("dump", {});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
@@ -164,7 +147,7 @@ TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
 }
 
 TEST_F(CommandLine, AnotherVisitorIsWaitedFor) {
-  TargetSession other = attach();
+  TargetSession other = attach_to(hang_.id());
   const std::vector<std::string> dump = {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id())};
   const ProgramResult refused = run_program(dump);
   EXPECT_EQ(refused.exit_code, kAlreadyProfiled);

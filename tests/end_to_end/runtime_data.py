@@ -111,9 +111,11 @@ def main():
             if running.id is None:
                 sys.exit(f"runtime_data: {name} did not start")
             file = os.path.join(folder, "x.dmp")
-            written = subprocess.run([*wine, mixwalk, "dump", "-p", str(running.id), "-o", "Z:" + file],
-                                     capture_output=True, timeout=READ_SECONDS)
-            running.end()
+            try:
+                written = subprocess.run([*wine, mixwalk, "dump", "-p", str(running.id), "-o", "Z:" + file],
+                                         capture_output=True, timeout=READ_SECONDS)
+            finally:
+                running.end()
             if written.returncode != 0:
                 sys.exit(f"runtime_data: {name}: {written.stderr.decode(errors='replace')}")
             # Where the files of assemblies and their PDBs are, for the way that does not read the paths in the dump.

@@ -41,7 +41,9 @@ ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecord
   }
   if (command.quiet) return ExitCode::ok;
   const auto failure = output.write([&](ByteSink& sink) {
-    if (command.format == Format::html) return HtmlExporter({}, note).write_difference(before, after, files, sink);
+    if (command.format == Format::html) {
+      return HtmlExporter({.all = command.all}, note).write_difference(before, after, files, sink);
+    }
     return write_difference_text(before, after, files, {.colour = colour, .all = command.all}, sink);
   });
   return failure ? print_failure(*failure) : ExitCode::ok;

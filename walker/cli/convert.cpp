@@ -37,7 +37,8 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   }
   ReadRecording read = read_recording(*bytes);
   if (!read.recording) return unreadable_file(command.input, read.error);
-  complete_standings(*read.recording);
+  // A recording that is written again is the same.
+  if (command.format == nullptr || command.format->id != Format::mixwalk) complete_standings(*read.recording);
   return read;
 }
 
@@ -110,11 +111,12 @@ ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& 
 
 // Why --all changes nothing for this recording. Returns nothing if it was not given, or changes something.
 std::optional<Failure> useless_all(const ConvertCommand& command, const Recording& recording) {
-  const bool is_text = command.format != nullptr && command.format->id == Format::text;
-  const bool useful = recording.event == SampleEvent::exception || (recording.event == SampleEvent::dump && is_text);
+  const auto is = [&](Format format) { return command.format != nullptr && command.format->id == format; };
+  const bool useful = recording.event == SampleEvent::exception || is(Format::html) ||
+                      (recording.event == SampleEvent::dump && is(Format::text));
   if (!command.filter.all || useful) return std::nullopt;
   return Failure{ExitCode::usage, "--all cannot be used with " + input_words(command.input) +
-                                      ": it is for recordings of exceptions, and for dumps as text"};
+                                      ": it is for recordings of exceptions, for pages, and for dumps as text"};
 }
 
 }  // namespace

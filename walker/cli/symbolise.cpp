@@ -192,7 +192,10 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
   }
   batch_.clear();
   Recording& recording = collector_.recording();
-  standings_.mark(recording, 0);  // the names decide
+  // The names decide. A recording of an earlier mixwalk has no standings, and its readers find them.
+  const bool has_standings = std::ranges::any_of(
+      recording.samples, [](const Recording::Sample& sample) { return sample.standing != Standing::unknown; });
+  if (has_standings) standings_.mark(recording, 0);
   const bool written = is_header ? writer.begin(recording) : writer.append(recording);
   if (!written) return unwritable_output(command_.output, std::string(writer.problem()));
   recording.samples.clear();

@@ -27,7 +27,7 @@ inline constexpr std::array<FirefoxCategoryWords, 7> kFirefoxCategories = {{{"Ot
                                                                             {"Native", "blue"},
                                                                             {"Stub", "purple"},
                                                                             {"Runtime", "orange"},
-                                                                            {"Idle", "transparent"},
+                                                                            {"Idle thread", "darkgrey"},
                                                                             {"Waiting", "lightblue"}}};
 
 // The tables of a Firefox profile to which frames refer: functions, their images, symbols, strings.

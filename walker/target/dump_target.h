@@ -24,6 +24,7 @@ class DumpTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return std::uint64_t{dump_.time()} * 1000; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
+  std::optional<std::vector<std::byte>> file_of(const Module& module) const override { return disk_.image(module); }
   const MemoryReader& memory() const noexcept override { return memory_; }
   OutsideMemory& outside() noexcept override { return outside_; }
   const Crash* crash() const noexcept override { return crash_ ? &*crash_ : nullptr; }
@@ -48,6 +49,7 @@ class DumpTarget final : public Target {
   StackLimits stack_limits(const MinidumpThread* thread, std::uint64_t rsp) const;
 
   const Minidump& dump_;
+  DiskImages& disk_;
   Process process_;
   Runtime runtime_;
   std::vector<Module> modules_;

@@ -56,6 +56,9 @@ class Target {
     std::uint64_t base = 0;
   };
   virtual std::optional<UnloadedImage> unloaded_at(std::uint64_t /*address*/) const { return std::nullopt; }
+  // The file of an image of modules(), if it is on this machine and is that very image. Only a dump can lack the
+  // content of an image, so a live process gives none.
+  virtual std::optional<std::vector<std::byte>> file_of(const Module& /*module*/) const { return std::nullopt; }
 
   // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;

@@ -1,5 +1,6 @@
-// Writes a minidump of a process, for tests of the reader: write_minidump PID FILE [MINIDUMP_TYPE] Without a type, the
-// dump has all of the process's memory, as hang dumps have.
+// Writes a minidump of a process, for tests of the reader: write_minidump PID FILE [MINIDUMP_TYPE [THREAD EXCEPTION]]
+// Without a type, the dump has all of the process's memory, as hang dumps have. THREAD and EXCEPTION: the thread that
+// crashed, and the address of its EXCEPTION_POINTERS in the process.
 //
 // A separate program, which contains no code of mixwalk.
 
@@ -26,9 +27,16 @@ int wmain(int count, wchar_t** values) {
   const int type = count > 3 ? _wtoi(values[3])
                              : MiniDumpWithFullMemory | MiniDumpWithHandleData | MiniDumpWithUnloadedModules |
                                    MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo;
+  MINIDUMP_EXCEPTION_INFORMATION exception{};
+  if (count > 5) {
+    exception.ThreadId = static_cast<DWORD>(_wtoi(values[4]));
+    exception.ExceptionPointers = reinterpret_cast<EXCEPTION_POINTERS*>(_wcstoui64(values[5], nullptr, 10));
+    exception.ClientPointers = TRUE;
+  }
   // Without this, Wine 8's MiniDumpWriteDump may end this program (walker/outside/writing/minidump_writer.cpp).
   SymInitializeW(process, nullptr, FALSE);
-  if (!MiniDumpWriteDump(process, id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, nullptr)) {
+  if (!MiniDumpWriteDump(process, id, file, static_cast<MINIDUMP_TYPE>(type), count > 5 ? &exception : nullptr,
+                         nullptr, nullptr)) {
     std::fprintf(stderr, "MiniDumpWriteDump failed: %lx\n", GetLastError());
     return 1;
   }

@@ -114,7 +114,7 @@ function recorded_frames(facts, sample) {
       lib: code_id ?? null, file: frame.file, line: frame.line,
     };
   });
-  const standing = {idle: 'Idle', waits: 'Waiting'}[sample.standing];
+  const standing = {idle: 'Idle thread', waits: 'Waiting'}[sample.standing];
   if (standing) frames[0].category = standing;
   if (labels(facts, sample).length > frames.length) {
     frames.unshift({address: -1, inline_depth: 0, category: 'Other', lib: null, file: '', line: 0});

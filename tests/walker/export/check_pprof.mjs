@@ -70,7 +70,7 @@ function read_raw(facts, file) {
       result.samples.push({values: numbers(values[1]), locations: numbers(values[2]), tags: {}});
       continue;
     }
-    const tags = /(thread|kind|tid):\[(.*?)\](?= (?:thread|kind|tid):| *$)/g;
+    const tags = /(thread|kind|tid|standing):\[(.*?)\](?= (?:thread|kind|tid|standing):| *$)/g;
     for (const [, key, value] of line.matchAll(tags)) result.samples.at(-1).tags[key] = value;
   }
   let last;
@@ -138,14 +138,15 @@ function check_raw(recording, facts, file, timed) {
     }
     return result;
   };
-  const key = (tags, locations) => JSON.stringify([tags.thread, tags.tid, tags.kind, locations]);
+  const key = (tags, locations) => JSON.stringify([tags.thread, tags.tid, tags.kind, tags.standing, locations]);
   const found = new Map(raw.samples.map(({values, locations, tags}) => [
     key(tags, locations.map((id) => text_of(raw.locations.get(id)))), values]));
   const sums = new Map();
   for (const sample of facts.samples) {
     const {label, os_id} = facts.threads[sample.thread];
     const tags = {thread: one_line(label), tid: String(os_id),
-                  kind: sample.frames[0]?.kind ?? 'none'};
+                  kind: sample.frames[0]?.kind ?? 'none',
+                  standing: sample.standing === 'unknown' ? undefined : sample.standing};
     const sum = sums.get(key(tags, expected_locations(sample))) ?? [0, 0];
     sums.set(key(tags, expected_locations(sample)), [sum[0] + 1, sum[1] + sample.value]);
   }

@@ -57,7 +57,8 @@ TEST(ChromeTrace, TheLeafOfAThreadThatWaitsHasThatAsACategory) {
                        {.time_ns = 100, .value = 100, .stack = 1, .standing = Standing::idle},
                        {.time_ns = 200, .value = 100, .stack = 1, .standing = Standing::waits}};
   std::vector<std::string> begun;
-  for (const auto& event : nlohmann::json::parse(trace_of(recording)).at("traceEvents")) {
+  const auto trace = nlohmann::json::parse(trace_of(recording));
+  for (const auto& event : trace.at("traceEvents")) {
     if (event.at("ph") != "B") continue;
     begun.push_back(event.at("name").get<std::string>() + ": " + event.at("cat").get<std::string>());
   }

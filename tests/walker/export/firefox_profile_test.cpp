@@ -63,7 +63,7 @@ TEST(FirefoxProfile, TheLeafOfAThreadThatWaitsHasACategoryOfItsOwn) {
     const int category = shared.at("frameTable").at("category").at(frame);
     categories.push_back(profile.at("meta").at("categories").at(category).at("name"));
   }
-  EXPECT_EQ(categories, (std::vector<std::string>{"Native", "Idle", "Waiting", "Idle"}));
+  EXPECT_EQ(categories, (std::vector<std::string>{"Native", "Idle thread", "Waiting", "Idle thread"}));
   EXPECT_EQ(shared.at("frameTable").at("length"), 4);
 }
 

@@ -124,15 +124,18 @@ TEST(HtmlExporter, CallsThatCannotBeAreMarked) {
 }
 
 TEST(HtmlExporter, ARecordingAddsUpToItsSamples) {
-  const Recording recording = representative_recording();
+  Recording recording = representative_recording();
+  recording.samples[0].standing = Standing::idle;
   const Json data = data_of(page_of(recording));
-  std::uint64_t samples = 0, value = 0, expected = 0;
+  std::uint64_t samples = 0, value = 0, expected = 0, idle = 0;
   const Json& sums = data["recording"]["sums"];
-  for (std::size_t i = 0; i < sums.size(); i += 4) {
+  for (std::size_t i = 0; i < sums.size(); i += 5) {
     EXPECT_FALSE(labels(data, sums[i + 1]).empty());
-    samples += sums[i + 2].get<std::uint64_t>();
-    value += sums[i + 3].get<std::uint64_t>();
+    if (sums[i + 2] == static_cast<int>(Standing::idle)) idle += sums[i + 3].get<std::uint64_t>();
+    samples += sums[i + 3].get<std::uint64_t>();
+    value += sums[i + 4].get<std::uint64_t>();
   }
+  EXPECT_EQ(idle, 1u);
   for (const Recording::Sample& sample : recording.samples) expected += sample.value;
   EXPECT_EQ(samples, recording.samples.size());
   EXPECT_EQ(value, expected);
@@ -223,9 +226,9 @@ TEST(HtmlExporter, TwoRecordingsShareTheirTables) {
   for (std::size_t side = 0; side < 2; ++side) {
     const Json& one = data["compared"][side];
     std::uint64_t value = 0, expected = 0;
-    for (std::size_t i = 0; i < one["sums"].size(); i += 4) {
+    for (std::size_t i = 0; i < one["sums"].size(); i += 5) {
       EXPECT_EQ(labels(data, one["sums"][i + 1]).back(), "ntdll.dll!RtlUserThreadStart");
-      value += one["sums"][i + 3].get<std::uint64_t>();
+      value += one["sums"][i + 4].get<std::uint64_t>();
     }
     for (const Recording::Sample& sample : recordings[side]->samples) expected += sample.value;
     EXPECT_EQ(value, expected);

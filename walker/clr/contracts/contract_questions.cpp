@@ -39,7 +39,7 @@ Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target
 }
 
 ContractQuestions::ContractQuestions(const Target& target, ContractDescriptor descriptor)
-    : reader_(target.memory(), std::move(descriptor)) {}
+    : reader_(target.memory(), std::move(descriptor)), modules_(reader_, &target) {}
 
 std::string ContractQuestions::check() const {
   // From System.String to its module, to the code of that module, and through the map of all code back to the module.

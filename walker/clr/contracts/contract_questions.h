@@ -52,7 +52,7 @@ class ContractQuestions final : public ClrQuestions {
   const LockLayout* lock_layout(std::uint64_t method_table);
 
   RuntimeReader reader_;
-  RuntimeModules modules_{reader_};
+  RuntimeModules modules_;
   RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc

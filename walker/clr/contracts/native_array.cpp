@@ -32,8 +32,8 @@ std::optional<NativeNumber> read_native_number(const MemoryReader& memory, std::
   return NativeNumber{static_cast<std::uint32_t>(value), address + more + 1};
 }
 
-// Each block is a binary tree over the four lowest bits of an index. A node says whether there is something for a bit of
-// 0 (right after the node) and for a bit of 1 (at a distance); a node with neither is the only element of its subtree.
+// Each block is a binary tree over the four lowest bits of an index. A node says whether there is something for a bit
+// of 0 (right after the node) and for a bit of 1 (at a distance); a node with neither is the only element of its part.
 std::optional<std::uint64_t> find_in_native_array(const MemoryReader& memory, std::uint64_t array,
                                                   std::uint32_t index) noexcept {
   const auto header = read_native_number(memory, array);

@@ -24,8 +24,8 @@ struct RuntimeMethod {
 // Returns nothing if this is no MethodDesc.
 std::optional<RuntimeMethod> runtime_method_at(const RuntimeReader& reader, std::uint64_t method);
 
-// The types that replace the generic parameters of a type, or of a method. The result is empty if there are none, as for
-// a definition.
+// The types that replace the generic parameters of a type, or of a method. The result is empty if there are none, as
+// for a definition.
 std::vector<std::uint64_t> arguments_of_type(const RuntimeReader& reader, std::uint64_t method_table);
 std::vector<std::uint64_t> arguments_of_method(const RuntimeReader& reader, std::uint64_t method);
 

@@ -19,14 +19,28 @@ std::optional<MetadataNames> names_of(std::optional<MetadataTables> tables) {
 
 }  // namespace
 
-std::optional<MetadataNames> RuntimeModules::read_metadata(std::uint64_t module) const {
+// The content of an image that a dump lacks is in its file. If the image is for x64, the target reads it itself
+// (ImageBackedMemory); but assemblies for any processor have 32-bit headers.
+RuntimeModules::Metadata RuntimeModules::read_file(std::uint64_t image_base) const {
+  if (target_ == nullptr) return {};
+  const auto module = std::ranges::find(target_->modules(), image_base, &Module::base);
+  auto bytes = module != target_->modules().end() ? target_->file_of(*module) : std::nullopt;
+  if (!bytes) return {};
+  const auto file = std::make_shared<const FileMemory>(std::move(*bytes));
+  return {file, names_of(metadata_of_image(file->memory, 0))};
+}
+
+RuntimeModules::Metadata RuntimeModules::read_metadata(std::uint64_t module) const {
   const auto base = reader_.field(module, "Module", "Base");
-  if (base.value_or(0) != 0) return names_of(metadata_of_image(reader_.memory(), *base));
+  if (base.value_or(0) != 0) {
+    auto names = names_of(metadata_of_image(reader_.memory(), *base));
+    return names ? Metadata{nullptr, std::move(names)} : read_file(*base);
+  }
   const auto dynamic = reader_.field(module, "Module", "DynamicMetadata");
   const auto bytes = dynamic ? reader_.field<std::uint32_t>(*dynamic, "DynamicMetadata", "Size") : std::nullopt;
   const auto data = dynamic ? reader_.address_of(*dynamic, "DynamicMetadata", "Data") : std::nullopt;
-  if (!bytes || !data || *bytes > kMaxDynamicMetadata) return std::nullopt;
-  return names_of(metadata_at(reader_.memory(), *data, *bytes));
+  if (!bytes || !data || *bytes > kMaxDynamicMetadata) return {};
+  return {nullptr, names_of(metadata_at(reader_.memory(), *data, *bytes))};
 }
 
 const MetadataNames* RuntimeModules::metadata_of(std::uint64_t module) {
@@ -35,7 +49,7 @@ const MetadataNames* RuntimeModules::metadata_of(std::uint64_t module) {
     if (metadata_.size() == kMaxModules) return nullptr;
     known = metadata_.emplace(module, read_metadata(module)).first;
   }
-  return known->second ? &*known->second : nullptr;
+  return known->second.names ? &*known->second.names : nullptr;
 }
 
 std::string RuntimeModules::path_of(std::uint64_t module) const {
@@ -58,8 +72,8 @@ const Assembly* RuntimeModules::assembly_of(std::uint64_t module) {
 
 std::vector<std::string> RuntimeModules::without_metadata() const {
   std::vector<std::string> files;
-  for (const auto& [module, names] : metadata_) {
-    const std::string path = names ? std::string() : path_of(module);
+  for (const auto& [module, metadata] : metadata_) {
+    const std::string path = metadata.names ? std::string() : path_of(module);
     if (!path.empty()) files.push_back(path.substr(path.find_last_of("\\/") + 1));
   }
   std::ranges::sort(files);

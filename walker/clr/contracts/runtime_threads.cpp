@@ -38,7 +38,8 @@ std::vector<ClrThread> runtime_threads(const RuntimeReader& reader) {
                        .managed_id = *id,
                        .domain = domain,
                        .cooperative = *cooperative != 0,
-                       .pauses = address == pausing});
+                       .pauses = address == pausing,
+                       .thrown = reader.field(address, "Thread", "LastThrownObject").value_or(0)});
     at = *next;
   }
   return threads;

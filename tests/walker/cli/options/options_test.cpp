@@ -88,6 +88,9 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_TRUE(dump({"-p", "1"}).locks);
   EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
   EXPECT_EQ(dump({"-p", "1", "--no-locks"}).capture, CaptureChoice::automatic);
+  EXPECT_FALSE(dump({"-p", "1"}).visit.no_host);
+  EXPECT_TRUE(dump({"-p", "1", "--no-host"}).visit.no_host);
+  expect_usage({"dump", "a.dmp", "--no-host"}, "--no-host cannot be used with a dump file");
   expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks cannot be used with a dump file");
   // Only mixwalk.dll can follow these options, except for the first one, --at-once, which both ways can follow.
   EXPECT_EQ(dump({"-p", "1", "--at-once"}).capture, CaptureChoice::automatic);

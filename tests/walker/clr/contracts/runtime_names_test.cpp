@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "tests/builders/assembly_builder.h"
 #include "tests/builders/metadata_builder.h"
 #include "tests/builders/runtime_builder.h"
 #include "walker/clr/contracts/runtime_fields.h"
@@ -96,6 +99,36 @@ TEST_F(RuntimeNamesTest, WithoutMetadataThereIsNoNameAndTheFileIsNamed) {
   EXPECT_EQ(type_name(built_.type(shop_, kOrders, {built_.type(lost, 2)})), "Shop.Orders<?>");
   EXPECT_EQ(modules().assembly_of(lost), nullptr);
   EXPECT_EQ(modules().without_metadata(), std::vector<std::string>{"Lost.dll"});
+}
+
+// An assembly for any processor has 32-bit headers, so its file is not read in place of the dump's memory.
+TEST_F(RuntimeNamesTest, TheFileOfAnImageThatIsNotInMemory) {
+  class OneImage final : public Target {
+   public:
+    OneImage() { modules_.push_back({.base = 0x1234'0000, .path = "C:\\app\\app.dll"}); }
+    const Process& process() const noexcept override { return process_; }
+    std::uint64_t unix_time_ms() const noexcept override { return 0; }
+    std::span<const Module> modules() const noexcept override { return modules_; }
+    std::span<const TargetThread> threads() const noexcept override { return {}; }
+    const MemoryReader& memory() const noexcept override { return memory_; }
+    OutsideMemory& outside() noexcept override { std::abort(); }
+    void capture(const TargetThread&, RawSample&) override {}
+    std::optional<std::vector<std::byte>> file_of(const Module&) const override { return test::assembly_file({}); }
+
+   private:
+    Process process_;
+    std::vector<Module> modules_;
+    test::PagedMemory memory_;
+  };
+  const OneImage target;
+  const std::uint64_t module = built_.module({}, "C:\\app\\app.dll"), other = built_.module({}, "C:\\app\\b.dll");
+  built_.put64(module + 8, 0x1234'0000);
+  built_.put64(other + 8, 0x5678'0000);
+  RuntimeModules modules(reader(), &target);
+  ASSERT_NE(modules.assembly_of(module), nullptr);
+  EXPECT_EQ(modules.assembly_of(module)->mvid[0], std::byte{9});
+  EXPECT_EQ(modules.assembly_of(other), nullptr);
+  EXPECT_EQ(modules.without_metadata(), std::vector<std::string>{"b.dll"});
 }
 
 TEST_F(RuntimeNamesTest, AssembliesOfModules) {
