@@ -12,6 +12,7 @@
 #include "unmanaged/minidump/mapped_file.h"
 #include "walker/base/count_words.h"
 #include "walker/base/partial_file.h"
+#include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"

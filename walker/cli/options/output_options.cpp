@@ -72,6 +72,9 @@ void check_frames(const RecordingFormat& format, const FrameFilter& filter) {
 }
 
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
+  std::string help =
+      "For exceptions: show the frames by which the runtime throws, too. Otherwise a stack begins at the "
+      "frame that threw. A .mixwalk file always has all frames";
   if (which == FormatsOf::all) {
     help += ". For dumps as text, and in the page: show each frame of the runtime itself";
   }
