@@ -46,7 +46,7 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
 std::optional<Failure> keep_times(Recording& recording, const ConvertCommand& command) {
   if (!command.from_ms && !command.to_ms) return std::nullopt;
   if (recording.event == SampleEvent::dump) {
-    return Failure{ExitCode::input, quoted_path(command.input) +
+    return Failure{ExitCode::input, input_words(command.input) +
                                         " is a dump: --from and --to take a part of a recording"};
   }
   constexpr std::uint64_t kNsOfMs = 1'000'000;
@@ -58,7 +58,7 @@ std::optional<Failure> keep_times(Recording& recording, const ConvertCommand& co
   if (from >= last) {
     return Failure{ExitCode::input,
                    fmt::format("{} is {:.1f} s long: nothing of it is after --from",
-                               quoted_path(command.input), static_cast<double>(last) / 1e9)};
+                               input_words(command.input), static_cast<double>(last) / 1e9)};
   }
   const auto begin = std::ranges::lower_bound(all, from, {}, &Recording::Sample::time_ns);
   const auto end = std::ranges::lower_bound(begin, all.end(), to, {}, &Recording::Sample::time_ns);
