@@ -31,8 +31,7 @@ Shown shown(const DumpBuilder& dump) {
   NoImageFiles none;
   const DumpFileServices host{.local = none,
                               .show_colours = [] { return false; },
-                              .open_clr = [](const Target&, const DumpFileCommand&,
-                                             std::string&) -> std::unique_ptr<ClrQuestions> { return nullptr; },
+                              .open_clr = [](const Target&, const DumpFileCommand&) { return OpenedClr{}; },
                               .log = {}};
   DumpFileCommand command;
   command.file = path.string();
