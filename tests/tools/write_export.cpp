@@ -157,7 +157,7 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
     {"fleet",
      [](ByteSink& sink) {
        std::vector<Snapshot> dumps = mixed_fleet_snapshots();
-       std::ranges::rotate(dumps, dumps.begin() + 2);  // those in trouble come last, and are shown first
+       std::rotate(dumps.begin(), dumps.begin() + 2, dumps.end());  // those in trouble come last, and are shown first
        for (Snapshot& dump : dumps) dump.process.host = "WEB" + std::to_string(dump.process.id);
        const std::vector<std::string> files = {hostile_names()[0], "web4.mixwalk", "web1.mixwalk", "web2.mixwalk"};
        const Findings findings = find_hangs(dumps, files);

@@ -18,7 +18,7 @@ namespace mixwalk {
 // library works on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and
 // rejects what it does not understand.
 inline constexpr std::uint32_t kQuestionsVersion = 5;
-inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
+inline constexpr std::size_t kMaxQuestionBytes = 8 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
 // The number of addresses in one question for methods, types or places in IL. All their names fit into a message.
 inline constexpr std::size_t kMaxNamesAsked = 200;

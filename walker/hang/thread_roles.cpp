@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 #include "walker/hang/frame_names.h"
 
@@ -21,11 +20,13 @@ bool runs_message_loop(std::string_view method) {
   return std::ranges::any_of(kLoops, [&](std::string_view loop) { return method.starts_with(loop); });
 }
 
-// `frames`: from the root on.
-ThreadRoles roles_of(auto&& frames) {
+// `frame_at`: returns one of `count` frames; the last one is the root.
+template <class FrameAt>
+ThreadRoles roles_of(std::size_t count, FrameAt frame_at) {
   ThreadRoles roles;
   std::size_t read = 0;
-  for (const Frame& frame : frames) {
+  for (std::size_t i = count; i-- != 0;) {
+    const Frame& frame = frame_at(i);
     if (frame.kind == FrameKind::gap && read == 0) break;  // the first methods may be missing
     if (frame.kind != FrameKind::managed) continue;
     const std::string method = method_of(frame.name);
@@ -57,7 +58,10 @@ bool is_main_method(std::string_view method) noexcept {
 
 std::vector<ThreadRoles> thread_roles(const Snapshot& snapshot) {
   std::vector<ThreadRoles> roles;
-  for (const Thread& thread : snapshot.threads) roles.push_back(roles_of(std::views::reverse(thread.stack.frames)));
+  for (const Thread& thread : snapshot.threads) {
+    const std::vector<StackFrame>& frames = thread.stack.frames;
+    roles.push_back(roles_of(frames.size(), [&](std::size_t i) -> const Frame& { return frames[i]; }));
+  }
   // The system begins a program on one thread, which begins all others. A dump of some threads may not have it.
   const bool known = std::ranges::any_of(roles, &ThreadRoles::main) || snapshot.omissions.threads ||
                      std::ranges::any_of(snapshot.threads, [](const Thread& thread) { return thread.created == 0; });
@@ -75,8 +79,8 @@ std::vector<ThreadRoles> thread_roles(const Recording& recording) {
   std::vector<std::uint32_t> last(recording.threads.size(), Recording::kNone);
   const auto look = [&](std::uint32_t thread, std::uint32_t stack) {
     const std::vector<std::uint32_t> frames = stack_frames(recording, stack);
-    const ThreadRoles found = roles_of(std::views::reverse(frames) | std::views::transform([&](std::uint32_t frame)
-                                       -> const Frame& { return recording.frames[frame]; }));
+    const ThreadRoles found =
+        roles_of(frames.size(), [&](std::size_t i) -> const Frame& { return recording.frames[frames[i]]; });
     roles[thread] = {roles[thread].main || found.main, roles[thread].ui || found.ui};
   };
   for (const Recording::Sample& sample : recording.samples) {

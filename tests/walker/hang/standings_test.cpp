@@ -27,13 +27,13 @@ std::vector<Standing> standings(const Recording& recording) {
   return found;
 }
 
-const std::string kProgram = "M Orders.Service.Run()";
+const std::string kOrders = "M Orders.Service.Run()";
 const std::vector<std::string> kMessageLoop =
-    managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "M System.Windows.Forms.Application+X.Loop()", kProgram});
+    managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "M System.Windows.Forms.Application+X.Loop()", kOrders});
 const std::vector<std::string> kReadLine = managed_thread(
     {"ntdll!NtReadFile", "kernelbase!ReadFile", "M Interop+Kernel32.ReadFile(System.IntPtr)",
-     "M System.ConsolePal+WindowsConsoleStream.Read(System.Span)", "M System.Console.ReadLine()", kProgram});
-const std::vector<std::string> kWork = managed_thread({"orders_native!work", kProgram});
+     "M System.ConsolePal+WindowsConsoleStream.Read(System.Span)", "M System.Console.ReadLine()", kOrders});
+const std::vector<std::string> kWork = managed_thread({"orders_native!work", kOrders});
 
 TEST(Standings, TheSameRulesServeRecordingsAndComparisons) {
   Recording recording = recording_of({kMessageLoop, kReadLine, kWork,

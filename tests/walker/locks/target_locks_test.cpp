@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint64_t kTeb = 0x7'0000'0000;
+constexpr std::uint64_t kThreadTeb = 0x7'0000'0000;
 
 // Thread 1 begins a collection. Thread 2 is in managed code by what the runtime says, and in a system call by its
 // stack, with a frame of each image of `callers` in between.
@@ -18,9 +18,9 @@ std::vector<Lock> locks_below(const std::vector<std::string>& callers) {
                      {.address = 0x200, .os_id = 2, .cooperative = true}};
   test::StandingTarget target;
   const std::uint64_t top = test::StandingTarget::kStack + 0x2'0000;
-  target.memory_of.put(kTeb + 8, top + 4096);
-  target.memory_of.put(kTeb + 16, top);
-  target.listed = {{.os_id = 1}, {.os_id = 2, .teb = kTeb}};
+  target.memory_of.put(kThreadTeb + 8, top + 4096);
+  target.memory_of.put(kThreadTeb + 16, top);
+  target.listed = {{.os_id = 1}, {.os_id = 2, .teb = kThreadTeb}};
   Snapshot snapshot;
   Thread thread{.os_id = 2};
   const auto add = [&](const std::string& image, FrameKind kind) {
