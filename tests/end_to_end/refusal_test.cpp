@@ -89,7 +89,7 @@ TEST(Refusal, AnotherProfilerIsAttached) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
   TargetSession other = attach_to(hang.id());
-  expect_refusal(dump({"-p", id}), ExitCode::already_profiled, "another profiler");
+  expect_refusal(dump({"-p", id}), ExitCode::already_profiled, "another mixwalk");
   // The visitor that was there first must still be at work.
   EXPECT_TRUE(other.dump({}));
   EXPECT_EQ(other.leave(), "");

@@ -90,7 +90,7 @@ TEST_P(SeriesOf, ATargetThatEndsBetweenDumpsLeavesThoseBefore) {
   EXPECT_EQ(dumper.wait(kSeriesMs), kExitCodeOfEndedTarget);
   const std::string said = bytes_of(log);
   EXPECT_THAT(said, HasSubstr("(hang.exe) ended with code "));
-  EXPECT_THAT(said, EndsWith("; 1 of 3 dumps are written\n"));
+  EXPECT_THAT(said, EndsWith("; 1 of 3 dumps is written\n"));
   remove_file(log);
   EXPECT_EQ(to_series(read_whole(file_)).size(), 1u);
 }

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -84,9 +86,10 @@ OpenedOutput open_output(const fs::path& path, bool) {
 }
 
 void remove_at_end(std::FILE*, const fs::path& path, bool remove) {
-  // The old text is not freed, because a handler of a signal may be reading it.
   if (remove) {
-    g_unfinished = strdup(path.c_str());
+    // Texts are never freed, because a handler of a signal may be reading one.
+    static auto& texts = *new std::deque<std::string>;
+    g_unfinished = texts.emplace_back(path.string()).data();
   } else if (const char* const last = g_unfinished; last != nullptr && path == last) {
     g_unfinished = nullptr;
   }

@@ -25,8 +25,7 @@ Failure no_process_named(const std::vector<ProcessEntry>& processes, const std::
   std::vector<std::string> names;
   for (const ProcessEntry& entry : processes) names.push_back(without_exe(entry.name));
   std::ranges::sort(names);
-  const auto again = std::ranges::unique(names);
-  names.erase(again.begin(), again.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   const std::string near = near_match(without_exe(file_name(name)), names);
   return {ExitCode::no_process, what + (near.empty() ? kSeeList : "did you mean " + near + "? " + kSeeList)};
 }
