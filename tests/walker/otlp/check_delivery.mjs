@@ -144,7 +144,7 @@ async function arrives() {
   // The output also goes to a file, and the URL has another path.
   const file = path.join(folder, 'beside.otlp');
   expect_says('beside', await convert('wall', `${it.port}/a%20b/c`, spool, '127.0.0.1',
-                                      ['-o', file]), 0, []);
+                                      ['-o', file]), 0, ['wrote ']);
   expect_equal(it.requests[1].url, '/a%20b/c', 'beside: path');
   expect_equal(it.taken[1].bytes, fs.statSync(file).size, 'beside: the bytes are the file');
   it.close();
