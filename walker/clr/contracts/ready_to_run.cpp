@@ -8,6 +8,24 @@
 namespace mixwalk {
 namespace {
 
+// The last of sorted rows for which `before` holds; nothing if there is none, or if a row cannot be read. `row_at`:
+// returns a row, or nothing.
+template <class RowAt, class Before>
+std::optional<std::uint32_t> last_row(std::uint32_t count, RowAt row_at, Before before) {
+  std::uint32_t first = 0, last = count;
+  while (first < last) {
+    const std::uint32_t middle = first + (last - first) / 2;
+    const auto row = row_at(middle);
+    if (!row) return std::nullopt;
+    if (before(*row)) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first == 0 ? std::nullopt : std::optional(first - 1);
+}
+
 // The largest images have some 200,000 functions.
 constexpr std::uint32_t kMaxFunctions = 1 << 24;
 // The limit for buckets of the hash map that one look-up reads, for a method and all its funclets. A usual look-up
@@ -35,18 +53,8 @@ class Functions {
 
   // The index of the last function that begins at or before `rva`.
   std::optional<std::uint32_t> index_of(std::uint32_t rva) const {
-    std::uint32_t first = 0, last = count_;
-    while (first < last) {
-      const std::uint32_t middle = first + (last - first) / 2;
-      const auto entry = at(middle);
-      if (!entry) return std::nullopt;
-      if (entry->begin <= rva) {
-        first = middle + 1;
-      } else {
-        last = middle;
-      }
-    }
-    return first == 0 ? std::nullopt : std::optional(first - 1);
+    return last_row(count_, [&](std::uint32_t i) { return at(i); },
+                    [rva](const auto& entry) { return entry.begin <= rva; });
   }
 
  private:
@@ -84,20 +92,9 @@ class HotColdMap {
  private:
   template <class Before>
   std::optional<Pair> last_pair(Before before) const {
-    std::uint32_t first = 0, last = pairs_;
-    std::optional<Pair> found;
-    while (first < last) {
-      const std::uint32_t middle = first + (last - first) / 2;
-      const auto pair = reader_.value<Pair>(map_ + sizeof(Pair) * std::uint64_t{middle});
-      if (!pair) return std::nullopt;
-      if (before(*pair)) {
-        found = pair;
-        first = middle + 1;
-      } else {
-        last = middle;
-      }
-    }
-    return found;
+    const auto row = [&](std::uint32_t i) { return reader_.value<Pair>(map_ + sizeof(Pair) * std::uint64_t{i}); };
+    const auto last = last_row(pairs_, row, before);
+    return last ? row(*last) : std::nullopt;
   }
 
   const RuntimeReader& reader_;
