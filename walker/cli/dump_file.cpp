@@ -164,7 +164,7 @@ MappedFile open_dump_file(const std::string& path) {
 
 Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host) {
   const MappedFile file = open_dump_file(command.file);
-  const Minidump dump = Minidump::parse(file.bytes());
+  const Minidump dump = Minidump::parse(file);
   if (auto failure = unusable(command.file, file, dump)) return std::move(*failure);
   DumpFileRun look(command, host, file, dump);
   Snapshot snapshot = look.stacks();
@@ -184,7 +184,7 @@ ExitCode run(const DumpFileCommand& command, const DumpFileServices& host) {
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
   const MappedFile file = open_dump_file(command.file);
-  const Minidump dump = Minidump::parse(file.bytes());
+  const Minidump dump = Minidump::parse(file);
   if (const auto failure = unusable(command.file, file, dump)) return print_failure(*failure);
   return DumpFileRun(command, host, file, dump).run(output);
 }
