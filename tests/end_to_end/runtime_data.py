@@ -5,7 +5,8 @@ usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [WINE]
 
 Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways: by
 the debugging library under Wine, by the contracts under Wine, and by the contracts on this system. All stacks, names,
-P/Invoke targets, lines and locks must be the same. MIXWALK_ALL_PROGRAMS=1 adds more programs.
+P/Invoke targets, lines and locks must be the same. The walk must find each caller that the runtime has noted itself.
+MIXWALK_ALL_PROGRAMS=1 adds more programs.
 """
 
 import json
@@ -59,10 +60,30 @@ class Program:
 
 
 def dump_of(command, path):
-    result = subprocess.run([*command, path, "-f", "json"], capture_output=True, timeout=READ_SECONDS)
+    """The dump, and what is said beside it."""
+    result = subprocess.run([*command, path, "-v", "-f", "json"], capture_output=True, timeout=READ_SECONDS)
+    said = result.stderr.decode(errors="replace")
     if result.returncode != 0:
-        sys.exit(f"runtime_data: {command} {path}: {result.stderr.decode(errors='replace')}")
-    return json.loads(result.stdout)
+        sys.exit(f"runtime_data: {command} {path}: {said}")
+    return json.loads(result.stdout), said
+
+
+class Agreement:
+    """How far the walk and the runtime's own notes about calls agree."""
+
+    def __init__(self):
+        self.confirmed = self.runs = self.contradicted = self.callers = self.found = 0
+
+    def add(self, said):
+        words = re.search(r"notes about calls confirm (\d+) of (\d+) native runs .* contradict (\d+); of (\d+) callers .* "
+                          r"found (\d+)", said)
+        numbers = [int(number) for number in words.groups()] if words else [0] * 5
+        self.confirmed += numbers[0]
+        self.runs += numbers[1]
+        self.contradicted += numbers[2]
+        self.callers += numbers[3]
+        self.found += numbers[4]
+        return words is not None
 
 
 def frames_of(thread):
@@ -103,7 +124,7 @@ def main():
         print(f"runtime_data: skipped: {build} has no mixwalk.exe or no fixtures")
         return SKIPPED
     programs = SOME + (MORE if os.environ.get("MIXWALK_ALL_PROGRAMS") == "1" else [])
-    frames, wrong = 0, []
+    frames, wrong, agreement = 0, [], Agreement()
     with tempfile.TemporaryDirectory() as folder:
         for place, program, arguments in programs:
             name = f"{place}/{program}"
@@ -120,9 +141,9 @@ def main():
                 sys.exit(f"runtime_data: {name}: {written.stderr.decode(errors='replace')}")
             # Where the files of assemblies and their PDBs are, for the way that does not read the paths in the dump.
             images = ["--symbol-path", os.path.join(build, place)]
-            by_library = dump_of([*wine, mixwalk, "dump", "--runtime-data", "dac"], "Z:" + file)
-            by_contracts = dump_of([*wine, mixwalk, "dump", "--runtime-data", "contracts"], "Z:" + file)
-            here = dump_of([native, "dump", "--runtime-data", "contracts", *images], file)
+            by_library, _ = dump_of([*wine, mixwalk, "dump", "--runtime-data", "dac"], "Z:" + file)
+            by_contracts, _ = dump_of([*wine, mixwalk, "dump", "--runtime-data", "contracts"], "Z:" + file)
+            here, said = dump_of([native, "dump", "--runtime-data", "contracts", *images], file)
             os.remove(file)
             count = sum(len(frames_of(thread)) for thread in by_library["threads"])
             managed = sum(frame["kind"] == "managed" and bool(frame["name"])
@@ -130,9 +151,15 @@ def main():
             if managed == 0:
                 wrong.append(f"{name}: the debugging library has named no frame")
             frames += count
+            if not agreement.add(said):
+                wrong.append(f"{name}: the runtime has noted no call")
             wrong += differences(f"{name}, contracts", by_library, by_contracts)
             wrong += differences(f"{name}, here", by_library, here)
             print(f"{name}: {count} frames, {managed} of them managed", flush=True)
+    if agreement.contradicted != 0 or agreement.found != agreement.callers:
+        wrong.append(f"the runtime's notes about calls contradict {agreement.contradicted} native runs; "
+                     f"{agreement.found} of {agreement.callers} callers were found")
+    print(f"the runtime's notes about calls confirm {agreement.confirmed} of {agreement.runs} native runs")
     for line in wrong[:50]:
         print(line)
     print(f"{len(programs)} programs, {frames} frames, {len(wrong)} differences")
