@@ -4,7 +4,8 @@
 usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [--all] [--only TEXT] [--fixtures FOLDER] [--wine PROGRAM]
 
 Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways
-(three_ways.py). All stacks, names, P/Invoke targets, lines and locks must be the same.
+(three_ways.py). All stacks, names, P/Invoke targets, lines and locks must be the same. The walk must find each caller
+that the runtime has noted itself.
 
 --all: all programs of the fixtures, some twenty minutes. --only: the programs whose name or arguments contain TEXT.
 --fixtures: the folder with the programs, such as one that tests/tools/other-runtime has made; by default those of the
@@ -109,6 +110,11 @@ def main():
                             DYNAMIC if dynamic else None)
     if not (options.all or options.fixtures) and comparison.peak_mib > MOST_MIB:
         comparison.wrong.append(f"reading a dump takes {comparison.peak_mib:.0f} MiB, which is more than {MOST_MIB}")
+    agreement = comparison.agreement
+    if agreement.contradicted != 0 or agreement.found != agreement.callers:
+        comparison.wrong.append(f"the runtime's notes about calls contradict {agreement.contradicted} native runs; "
+                                f"{agreement.found} of {agreement.callers} callers were found")
+    print(f"the runtime's notes about calls confirm {agreement.confirmed} of {agreement.runs} native runs")
     for line in comparison.wrong[:50]:
         print(line)
     print(f"{comparison.dumps} dumps, {comparison.threads} threads ({comparison.whole} whole), "

@@ -75,11 +75,31 @@ def run(command, what):
         raise Failed(f"{what}: not ended after {SECONDS} s") from None
     if result.returncode not in (0, 22):  # 22: the dump holds a crash
         raise Failed(f"{what}: {result.stderr.decode(errors='replace').strip().splitlines()[-1:]}")
-    return result.stdout
+    return result
 
 
 def dump_of(command, path, what):
-    return json.loads(run([*command, path, "-f", "json"], what))
+    """The dump, and what is said beside it."""
+    result = run([*command, path, "-v", "-f", "json"], what)
+    return json.loads(result.stdout), result.stderr.decode(errors="replace")
+
+
+class Agreement:
+    """How far the walk and the runtime's own notes about calls agree."""
+
+    def __init__(self):
+        self.confirmed = self.runs = self.contradicted = self.callers = self.found = 0
+
+    def add(self, said):
+        words = re.search(r"notes about calls confirm (\d+) of (\d+) native runs .* contradict (\d+); of (\d+) callers .* "
+                          r"found (\d+)", said)
+        numbers = [int(number) for number in words.groups()] if words else [0] * 5
+        self.confirmed += numbers[0]
+        self.runs += numbers[1]
+        self.contradicted += numbers[2]
+        self.callers += numbers[3]
+        self.found += numbers[4]
+        return words is not None
 
 
 def peak_mib(command):
@@ -127,6 +147,7 @@ class Comparison:
         self.wine, self.mixwalk, self.native = wine, mixwalk, native
         self.frames = self.managed = self.threads = self.whole = self.dumps = 0
         self.peak_mib = 0  # of the native program
+        self.agreement = Agreement()
         self.wrong = []
 
     def write(self, name, process, path):
@@ -134,11 +155,11 @@ class Comparison:
 
     def read(self, name, path, images):
         """`images`: the folder with the assemblies and PDBs, for the way that does not read the paths in the dump."""
-        by_library = dump_of([*self.wine, self.mixwalk, "dump", "--runtime-data", "dac"], "Z:" + path, f"{name}, library")
-        by_contracts = dump_of([*self.wine, self.mixwalk, "dump", "--runtime-data", "contracts"], "Z:" + path,
-                               f"{name}, contracts")
+        by_library, _ = dump_of([*self.wine, self.mixwalk, "dump", "--runtime-data", "dac"], "Z:" + path, f"{name}, library")
+        by_contracts, _ = dump_of([*self.wine, self.mixwalk, "dump", "--runtime-data", "contracts"], "Z:" + path,
+                                  f"{name}, contracts")
         native = [self.native, "dump", "--runtime-data", "contracts", "--symbol-path", images]
-        here = dump_of(native, path, f"{name}, here")
+        here, said = dump_of(native, path, f"{name}, here")
         self.peak_mib = max(self.peak_mib, peak_mib([*native, path, "-o", os.devnull, "-f", "text"]))
         threads = by_library["threads"]
         self.dumps += 1
@@ -149,6 +170,8 @@ class Comparison:
                       for thread in threads for frame in thread["frames"])
         if managed == 0:
             self.wrong.append(f"{name}: the debugging library has named no frame")
+        if not self.agreement.add(said):
+            self.wrong.append(f"{name}: the runtime has noted no call")
         self.frames += frames
         self.managed += managed
         self.wrong += differences(f"{name}, contracts", by_library, by_contracts)

@@ -24,6 +24,7 @@
 #include "walker/naming/check_calls.h"
 #include "walker/naming/symbolise.h"
 #include "walker/outside/target_snapshot.h"
+#include "walker/shown/words.h"
 #include "walker/target/dump_target.h"
 
 namespace mixwalk {
@@ -112,6 +113,7 @@ class DumpFileRun {
         target_snapshot(target_, clr.questions.get(), clr.obstacle, [this](const TargetThread& thread) {
           return command_.threads.contains(thread.os_id, thread.name);
         });
+    if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) log(agreement);
     if (clr.questions != nullptr) missing_assemblies_ = clr.questions->missing_assemblies();
     snapshot.capture = CaptureMethod::file;
     snapshot.omissions.threads = !command_.threads.empty();

@@ -19,6 +19,7 @@
 #include "walker/locks/win/wait_chains.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/outside/target_snapshot.h"
+#include "walker/shown/words.h"
 #include "walker/target/suspension/suspension_watcher.h"
 #include "walker/target/win/live_target.h"
 
@@ -55,6 +56,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
+  if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) spdlog::info(agreement);
   if (clr.questions != nullptr && snapshot.unasked.empty() && !clr.questions->obstacle().empty()) {
     spdlog::info("some locks or line numbers are missing: {}", clr.questions->obstacle());
   }

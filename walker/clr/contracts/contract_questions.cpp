@@ -8,6 +8,7 @@
 #include "walker/clr/contracts/contract_tables.h"
 #include "walker/clr/contracts/debug_info.h"
 #include "walker/clr/contracts/execution_map.h"
+#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/range_map.h"
 #include "walker/clr/contracts/runtime_fields.h"
@@ -150,6 +151,22 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
   return found;
 }
 
+std::vector<RuntimeCall> ContractQuestions::calls_of(std::uint32_t os_id, const StackCopy& stack) {
+  if (!newest_frames_) {
+    newest_frames_.emplace();
+    for (const ClrThread& thread : runtime_threads(reader_)) {
+      const auto newest = reader_.field(thread.address, "Thread", "Frame");
+      if (thread.os_id != 0 && newest) newest_frames_->emplace(thread.os_id, *newest);
+    }
+  }
+  const auto newest = newest_frames_->find(os_id);
+  if (newest == newest_frames_->end()) return {};
+  return explicit_frames(reader_, newest->second, stack, [this](std::uint64_t ip) {
+    const auto& block = block_at(ip);
+    return block ? block->code.method : 0;
+  });
+}
+
 void ContractQuestions::target_ran() {
   reader_.drop();
   blocks_.clear();
@@ -157,6 +174,7 @@ void ContractQuestions::target_ran() {
   modules_.clear();
   lock_layouts_.clear();
   heap_.reset();
+  newest_frames_.reset();
 }
 
 }  // namespace mixwalk

@@ -38,6 +38,7 @@ class ContractQuestions final : public ClrQuestions {
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
+  std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
   void target_ran() override;
   std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
   std::string obstacle() const override { return {}; }
@@ -58,6 +59,7 @@ class ContractQuestions final : public ClrQuestions {
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
   std::unordered_map<std::uint64_t, std::optional<LockLayout>> lock_layouts_;  // by MethodTable
   std::optional<ContractHeap> heap_;
+  std::optional<std::unordered_map<std::uint32_t, std::uint64_t>> newest_frames_;  // by the thread's id of the system
 };
 
 }  // namespace mixwalk

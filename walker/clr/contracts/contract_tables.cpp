@@ -98,8 +98,19 @@ constexpr Missing kMissingIn9[] = {
     {"InlinedCallFrame", "CallSiteSP", 24},
     {"InlinedCallFrame", "CallerReturnAddress", 32},
     {"InlinedCallFrame", "CalleeSavedFP", 40},
+    {"FramedMethodFrame", "TransitionBlockPtr", 16},
+    {"TransitionBlock", "CalleeSavedRegisters", 0},
+    {"TransitionBlock", "ReturnAddress", 64},
+    {"CalleeSavedRegisters", "Rdi", 0},
+    {"CalleeSavedRegisters", "Rsi", 8},
+    {"CalleeSavedRegisters", "Rbx", 16},
+    {"CalleeSavedRegisters", "Rbp", 24},
+    {"CalleeSavedRegisters", "R12", 32},
+    {"CalleeSavedRegisters", "R13", 40},
+    {"CalleeSavedRegisters", "R14", 48},
+    {"CalleeSavedRegisters", "R15", 56},
 };
-constexpr MissingSize kMissingSizesIn9[] = {{"Bucket", 64}, {"PatchpointInfo", 32}};
+constexpr MissingSize kMissingSizesIn9[] = {{"Bucket", 64}, {"PatchpointInfo", 32}, {"TransitionBlock", 72}};
 constexpr KnownContract kContractsOf9[] = {
     {"EcmaMetadata", "1"}, {"Loader", "1"}, {"Object", "1"}, {"RuntimeTypeSystem", "1"}, {"Thread", "1"},
 };
