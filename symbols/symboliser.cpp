@@ -100,6 +100,12 @@ std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddre
   return NamedAddress{std::move(*symbol), displacement};
 }
 
+std::vector<std::string> Symboliser::problems() const {
+  std::vector<std::string> problems = pdbs_.problems();
+  problems.insert(problems.end(), dwarf_problems_.begin(), dwarf_problems_.end());
+  return problems;
+}
+
 Symboliser::Opened& Symboliser::opened(const LoadedImage& image) {
   Opened& known = images_.get({image.path, image.timestamp, image.size, image.code_view},
                               [&] { return Opened{.file = open(image), .symbols = std::nullopt}; });
@@ -129,6 +135,7 @@ std::unique_ptr<SymbolSource> Symboliser::open_symbols(const std::shared_ptr<con
     return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::pdb);
   }
   DwarfSymbols dwarf = open_dwarf(file, files_);
+  if (!dwarf.note.empty()) dwarf_problems_.insert(dwarf.note);
   auto symbols = std::make_unique<NativeSymbols>(file, std::move(dwarf.index), std::move(dwarf.linked_symbols));
   return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::dwarf);
 }

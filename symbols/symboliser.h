@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,9 @@ class Symboliser {
   std::size_t bytes() const noexcept { return images_.bytes(); }  // memory in use by everything that is open
   // The PDBs that were not found, for the images that were opened.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // Like PdbFinder::refused().
-  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
+  // What a person should know about symbol files: those of PdbFinder::problems(), and the same of DWARF. Each once, as
+  // one line without a full stop.
+  std::vector<std::string> problems() const;
 
  protected:
   // Opens the symbols of an image, when its first name is asked for. `file` is null if it is missing. Returns null if
@@ -82,6 +84,7 @@ class Symboliser {
   ImageFiles& files_;
   SymbolPath path_;
   PdbFinder pdbs_;
+  std::set<std::string> dwarf_problems_;
   OpenCache<Key, Opened> images_;
 };
 

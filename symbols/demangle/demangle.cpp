@@ -32,4 +32,18 @@ std::string demangle(std::string_view name) {
   return text.empty() ? std::string(name) : text;
 }
 
+bool may_name_code(std::string_view name) {
+  // Constants that MSVC's compiler merges: numbers, and what vector registers hold.
+  for (const std::string_view constant : {"__real@", "__xmm@", "__ymm@", "__zmm@"}) {
+    if (name.starts_with(constant)) return false;
+  }
+  if (!name.starts_with('?')) return true;
+  DemangleWork::begin();
+  try {
+    return is_msvc_function(name);
+  } catch (const TooMuchWork&) {
+    return false;
+  }
+}
+
 }  // namespace mixwalk

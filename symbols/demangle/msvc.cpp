@@ -61,16 +61,29 @@ std::string name_only(std::string_view text) {
   return brief;
 }
 
-}  // namespace
+namespace msvc = llvm::ms_demangle;
 
-std::string demangle_msvc(std::string_view name) {
+// Returns null if the text is not such a name. The result is valid as long as `demangler`.
+const msvc::SymbolNode* parse(msvc::Demangler& demangler, std::string_view name) {
   // A string literal has no name.
-  if (name.size() > kMaxMsvc || count(name, "?$") > kMaxTemplates || name.starts_with("??_C")) return {};
-  namespace msvc = llvm::ms_demangle;
-  msvc::Demangler demangler;
+  if (name.size() > kMaxMsvc || count(name, "?$") > kMaxTemplates || name.starts_with("??_C")) return nullptr;
   const msvc::SymbolNode* const symbol = demangler.parse(name);
   const bool whole = name.empty() || name == "@";  // behind some tables of virtual bases
-  if (demangler.Error || symbol == nullptr || symbol->Name == nullptr || !whole) return {};
+  return demangler.Error || symbol == nullptr || symbol->Name == nullptr || !whole ? nullptr : symbol;
+}
+
+}  // namespace
+
+bool is_msvc_function(std::string_view name) {
+  msvc::Demangler demangler;
+  const msvc::SymbolNode* const symbol = parse(demangler, name);
+  return symbol != nullptr && symbol->kind() == msvc::NodeKind::FunctionSymbol;
+}
+
+std::string demangle_msvc(std::string_view name) {
+  msvc::Demangler demangler;
+  const msvc::SymbolNode* const symbol = parse(demangler, name);
+  if (symbol == nullptr) return {};
   llvm::itanium_demangle::OutputBuffer text;
   symbol->Name->output(text, msvc::OF_Default);
   if (symbol->kind() == msvc::NodeKind::FunctionSymbol) {

@@ -74,7 +74,7 @@ PdbReader::PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<cons
       msf_(std::move(msf)),
       strings_(msf_, info),
       dbi_(std::move(dbi)),
-      publics_(msf_, dbi_.symbol_stream, dbi_.sections),
+      publics_(msf_, dbi_, image_ == nullptr ? nullptr : &image_->image),
       inlinees_(msf_) {
   std::stable_sort(dbi_.contributions.begin(), dbi_.contributions.end(),
                    [](const PdbContribution& left, const PdbContribution& right) {

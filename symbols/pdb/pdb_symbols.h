@@ -22,6 +22,7 @@ class PdbBytes {
 struct OpenedPdb {
   std::unique_ptr<LazyIndex> index;  // null if there is an error
   PdbError error = PdbError::none;
+  PdbError lacks = PdbError::none;  // why the index has public symbols only
 };
 
 // The symbols of an image from its PDB. Not frozen-safe.
@@ -36,6 +37,7 @@ struct OpenedPdb {
 //   function without unwind data, to the end of its contribution if that is a COMDAT (with one function), otherwise
 //   as far as leaf_extent() is certain; never beyond the contribution or the next symbol. (The rule of PeExports: a
 //   public symbol has no length, and being the nearest is not enough.)
+// If the image was rearranged after the link, or the PDB was made for fast links, there are only public symbols.
 // SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's own
 // symbols.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image);
