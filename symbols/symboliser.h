@@ -11,6 +11,7 @@
 #include "symbols/image_file.h"
 #include "symbols/image_files.h"
 #include "symbols/loaded_image.h"
+#include "symbols/native_aot/stack_trace_map.h"
 #include "symbols/open_cache.h"
 #include "symbols/pdb/pdb_finder.h"
 #include "symbols/symbol_path.h"
@@ -55,8 +56,8 @@ class Symboliser {
   std::size_t bytes() const noexcept { return images_.bytes(); }  // memory in use by everything that is open
   // The PDBs that were not found, for the images that were opened.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // What a person should know about symbol files: those of PdbFinder::problems(), and the same of DWARF. Each once, as
-  // one line without a full stop.
+  // What a person should know about symbol files: PdbFinder::problems(), and the same of DWARF and of NativeAOT's map
+  // of methods. Each once, as one line without a full stop.
   std::vector<std::string> problems() const;
 
  protected:
@@ -79,12 +80,13 @@ class Symboliser {
     std::size_t bytes() const noexcept;
   };
   Opened& opened(const LoadedImage& image);
+  StackTraceMap open_methods(const ImageFile& file);
   std::shared_ptr<const ImageFile> open(const LoadedImage& image);
 
   ImageFiles& files_;
   SymbolPath path_;
   PdbFinder pdbs_;
-  std::set<std::string> dwarf_problems_;
+  std::set<std::string> problems_;  // of other files than PDBs
   OpenCache<Key, Opened> images_;
 };
 

@@ -161,6 +161,31 @@ TEST(PdbSymbolsTest, TwoNamesOfOneConstructorAreOneFunction) {
   EXPECT_EQ(at(*open(pdb).index, kCode), "Box::Box :0");
 }
 
+// The name of a function has no parameters, but its public symbol has. Of several, only that of the function counts.
+TEST(PdbSymbolsTest, PublicSymbolOfAFunction) {
+  PdbBuilder pdb = test::empty_pdb();
+  PdbModuleBuilder module;
+  for (const auto& [name, offset] : {std::pair("ns::f", 0u), {"ns::f", 0x20u}, {"g<int>", 0x40u}, {"local", 0x60u}}) {
+    module.procedure(name, offset, 0x20);
+    module.end();
+  }
+  pdb.contribution(pdb.module(module), 0, 0x80);
+  pdb.public_symbol("?f@ns@@YAXH@Z", 0);
+  pdb.public_symbol("?f@ns@@YAXPEBD@Z", 0x20);
+  pdb.public_symbol("?other@@YAXXZ", 0x20);
+  pdb.public_symbol("_Z1gIiEvT_", 0x40);
+  auto opened = open(pdb);
+  const auto name_at = [&](std::uint32_t offset) {
+    SourceLocation found;
+    EXPECT_TRUE(opened.index->find(kCode + offset, found));
+    return std::string(opened.index->linkage_name(found.entry, found.frames.back().name));
+  };
+  EXPECT_EQ(name_at(0x10), "?f@ns@@YAXH@Z");
+  EXPECT_EQ(name_at(0x30), "?f@ns@@YAXPEBD@Z");
+  EXPECT_EQ(name_at(0x50), "_Z1gIiEvT_");
+  EXPECT_EQ(name_at(0x70), "");
+}
+
 TEST(PdbSymbolsTest, ThunksAndSeparatedCode) {
   PdbBuilder pdb = test::empty_pdb();
   const std::uint32_t a = pdb.text("a.cpp");
