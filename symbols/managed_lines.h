@@ -43,8 +43,8 @@ class ManagedLines {
 
   // The PDBs that were not found, for the assemblies that were asked for.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // Like PdbFinder::refused().
-  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
+  // Like PdbFinder::problems().
+  const std::vector<std::string>& problems() const noexcept { return pdbs_.problems(); }
 
  private:
   struct Key {

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "symbols/image_file.h"
 #include "symbols/image_files.h"
 #include "symbols/loaded_image.h"
+#include "symbols/native_aot/stack_trace_map.h"
 #include "symbols/open_cache.h"
 #include "symbols/pdb/pdb_finder.h"
 #include "symbols/symbol_path.h"
@@ -54,8 +56,9 @@ class Symboliser {
   std::size_t bytes() const noexcept { return images_.bytes(); }  // memory in use by everything that is open
   // The PDBs that were not found, for the images that were opened.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // Like PdbFinder::refused().
-  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
+  // What a person should know about symbol files: PdbFinder::problems(), and the same of DWARF and of NativeAOT's map
+  // of methods. Each once, as one line without a full stop.
+  std::vector<std::string> problems() const;
 
  protected:
   // Opens the symbols of an image, when its first name is asked for. `file` is null if it is missing. Returns null if
@@ -77,11 +80,13 @@ class Symboliser {
     std::size_t bytes() const noexcept;
   };
   Opened& opened(const LoadedImage& image);
+  StackTraceMap open_methods(const ImageFile& file);
   std::shared_ptr<const ImageFile> open(const LoadedImage& image);
 
   ImageFiles& files_;
   SymbolPath path_;
   PdbFinder pdbs_;
+  std::set<std::string> problems_;  // of other files than PDBs
   OpenCache<Key, Opened> images_;
 };
 

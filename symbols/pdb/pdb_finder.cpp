@@ -38,7 +38,10 @@ Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id
   each_candidate(image_path, id, [&](const std::string& path, std::vector<std::byte> bytes) {
     opened = open(std::move(bytes));
     found = opened.error == decltype(opened.error)::none;
-    if (!found) add_refused(path, to_string(opened.error));
+    if (!found) add_problem("not used: " + path + ": " + std::string(to_string(opened.error)));
+    if constexpr (requires { opened.lacks; }) {
+      if (opened.lacks != PdbError::none) add_problem(path + ": " + std::string(to_string(opened.lacks)));
+    }
     return found;
   });
   if (!found) add_missing(id);
@@ -79,9 +82,8 @@ PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path, cons
                     [&](std::vector<std::byte> bytes) { return PortablePdb::open(std::move(bytes), id); });
 }
 
-void PdbFinder::add_refused(const std::string& path, std::string_view why) {
-  std::string text = path + ": " + std::string(why);
-  if (std::find(refused_.begin(), refused_.end(), text) == refused_.end()) refused_.push_back(std::move(text));
+void PdbFinder::add_problem(std::string text) {
+  if (std::find(problems_.begin(), problems_.end(), text) == problems_.end()) problems_.push_back(std::move(text));
 }
 
 void PdbFinder::add_missing(const CodeViewId& id) {

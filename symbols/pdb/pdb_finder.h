@@ -33,8 +33,9 @@ class PdbFinder {
   PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id);
 
   const std::vector<MissingPdb>& missing() const noexcept { return missing_; }
-  // The files that lie where a PDB belongs and are not the image's: each once, as one line without a full stop.
-  const std::vector<std::string>& refused() const noexcept { return refused_; }
+  // The files that lie where a PDB belongs and are not used, and the PDBs that are used but lack most symbols: each
+  // once, as one line without a full stop.
+  const std::vector<std::string>& problems() const noexcept { return problems_; }
 
  private:
   // Reads the files at the candidates, one after the other, until `use` accepts one.
@@ -44,13 +45,13 @@ class PdbFinder {
   template <class Opened, class Open>
   Opened open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open);
   void add_missing(const CodeViewId& id);
-  void add_refused(const std::string& path, std::string_view why);
+  void add_problem(std::string text);
 
   ImageFiles& files_;
   ImageFiles& path_files_;
   SymbolPath path_;
   std::vector<MissingPdb> missing_;
-  std::vector<std::string> refused_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace mixwalk

@@ -85,6 +85,7 @@ class DumpFileRun {
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
     if (const std::string unfound = missing_text(missing_of(symboliser_, lines_)); !unfound.empty()) log(unfound);
+    say_symbol_problems(problems_of(symboliser_, lines_));
     if (mapped_.cut()) return print_failure(unreadable_file(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
       print_failure({ExitCode::ok, input_words(command_.file) + ": managed frames are missing: " + snapshot.unasked});

@@ -41,10 +41,20 @@ LocalSymbols::LocalSymbols(const SymbolPath& path)
 
 std::vector<MissingPdb> LocalSymbols::missing() const { return missing_of(symboliser_, lines_); }
 
-std::vector<std::string> LocalSymbols::refused() const {
-  std::vector<std::string> refused = symboliser_.refused();
-  refused.insert(refused.end(), lines_.refused().begin(), lines_.refused().end());
-  return refused;
+std::vector<std::string> LocalSymbols::problems() const { return problems_of(symboliser_, lines_); }
+
+std::vector<std::string> problems_of(const Symboliser& native, const ManagedLines& managed) {
+  std::vector<std::string> problems = native.problems();
+  problems.insert(problems.end(), managed.problems().begin(), managed.problems().end());
+  return problems;
+}
+
+void say_symbol_problems(const std::vector<std::string>& problems) {
+  constexpr std::size_t kMaxShown = 20;
+  for (std::size_t i = 0; i < std::min(problems.size(), kMaxShown); ++i) print_failure({ExitCode::ok, problems[i]});
+  if (problems.size() > kMaxShown) {
+    print_failure({ExitCode::ok, "and " + count_words(problems.size() - kMaxShown, "further symbol file")});
+  }
 }
 
 std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines& managed) {

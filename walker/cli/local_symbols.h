@@ -32,8 +32,8 @@ class LocalSymbols {
 
   // The PDBs that were not found so far, native and portable; sorted, each once.
   std::vector<MissingPdb> missing() const;
-  // The same as PdbFinder::refused(), for native and portable PDBs.
-  std::vector<std::string> refused() const;
+  // See problems_of().
+  std::vector<std::string> problems() const;
 
  private:
   explicit LocalSymbols(const SymbolPath& path);
@@ -47,6 +47,11 @@ class LocalSymbols {
 
 // The PDBs that neither of the two found so far; sorted, each once.
 std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines& managed);
+
+// What a person should know about the symbol files that the two met: which are not used, and which lack most symbols.
+std::vector<std::string> problems_of(const Symboliser& native, const ManagedLines& managed);
+// Prints these lines. Of a long list only the first entries.
+void say_symbol_problems(const std::vector<std::string>& problems);
 
 // A text for people: "name,GUIDage,1" per line, as symchk /im reads it. Names that come from the target are made
 // printable. Of a very long list the text has only the first entries.

@@ -30,7 +30,6 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 // The limit for one record. mixwalk writes records of some megabytes.
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxShownRefused = 20;
 
 bool is_named(const Frame& frame) noexcept {
   return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
@@ -249,13 +248,7 @@ void Symbolising::say_what_was_done(bool replaces) const {
 }
 
 ExitCode Symbolising::say_what_is_missing() const {
-  const std::vector<std::string> refused = symbols_.refused();
-  for (std::size_t i = 0; i < std::min(refused.size(), kMaxShownRefused); ++i) {
-    print_failure({ExitCode::ok, "not used: " + refused[i]});
-  }
-  if (refused.size() > kMaxShownRefused) {
-    print_failure({ExitCode::ok, "not used: " + count_words(refused.size() - kMaxShownRefused, "further file")});
-  }
+  say_symbol_problems(symbols_.problems());
   if (!unidentified_.empty()) {
     print_failure({ExitCode::ok,
                    fmt::format("the files of {} were not found, and the recording does not say which PDBs they have; "

@@ -168,6 +168,7 @@ ExitCode DumpRun::run_one(Output& output) {
   CallChecker calls(symbols_.symboliser(), loaded_images(*snapshot));
   add_names(*snapshot, calls);
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
+  say_symbol_problems(symbols_.problems());
   log_calls(count(*snapshot));
   if (const auto failure =
           write_dump(*snapshot, command_, wants_colour(command_, supports_escapes(stdout)), output, calls)) {
@@ -208,6 +209,7 @@ ExitCode DumpRun::run_series(SeriesFile& file) {
   }
   if (!failure) source_.leave();
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
+  say_symbol_problems(symbols_.problems());
   const std::string kept = fmt::format("{} of {} dumps {} written", file.dumps(), command_.repeat,
                                        file.dumps() == 1 ? "is" : "are");
   if (!failure || failure->code != ExitCode::output) {

@@ -334,6 +334,7 @@ ExitCode RecordingRun::finish(const End& end) {
                                      "how many of them were asked for, so they are not counted as lost"});
   }
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
+  say_symbol_problems(symbols_.problems());
   if (const int times = session_.given_back(); times != 0 && session_.patched()) {
     // The person must know why there are few samples, and what the recording has done to the program.
     if (code != ExitCode::refused) print_failure({ExitCode::ok, stands_by_patches()});
