@@ -34,9 +34,9 @@ std::string microseconds(std::uint64_t ns) {
 
 std::uint64_t added(std::uint64_t a, std::uint64_t b) { return a + std::min(b, kLast - a); }
 
-class Writer {
+class ChromeTraceWriter {
  public:
-  Writer(const Recording& recording, ByteSink& sink)
+  ChromeTraceWriter(const Recording& recording, ByteSink& sink)
       : recording_(recording), stacks_(recording), json_(sink) {}
 
   bool write() {
@@ -233,7 +233,7 @@ class Writer {
 }  // namespace
 
 bool ChromeTraceExporter::write(const Recording& recording, ByteSink& sink) const {
-  return Writer(recording, sink).write();
+  return ChromeTraceWriter(recording, sink).write();
 }
 
 }  // namespace mixwalk

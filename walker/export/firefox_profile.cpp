@@ -23,9 +23,9 @@ std::string milliseconds(std::uint64_t ns) {
   return fmt::format("{}.{:06}", ns / 1'000'000, ns % 1'000'000);
 }
 
-class Writer {
+class FirefoxProfileWriter {
  public:
-  Writer(const Recording& recording, ByteSink& sink)
+  FirefoxProfileWriter(const Recording& recording, ByteSink& sink)
       : recording_(recording), stacks_(recording), json_(sink), tables_(recording, stacks_) {}
 
   bool write() {
@@ -315,7 +315,7 @@ class Writer {
 }  // namespace
 
 bool FirefoxProfileExporter::write(const Recording& recording, ByteSink& sink) const {
-  return Writer(recording, sink).write();
+  return FirefoxProfileWriter(recording, sink).write();
 }
 
 }  // namespace mixwalk

@@ -74,9 +74,9 @@ class Table {
 };
 
 // A field that is 0 is left out, as in proto3, because entries of a table are compared by their bytes.
-class Writer {
+class OtlpWriter {
  public:
-  Writer(const Recording& recording, ImageFiles& images, const OtlpExporter::Options& options)
+  OtlpWriter(const Recording& recording, ImageFiles& images, const OtlpExporter::Options& options)
       : recording_(recording),
         images_(images),
         options_(options),
@@ -363,7 +363,7 @@ class Writer {
 }  // namespace
 
 bool OtlpExporter::write(const Recording& recording, ByteSink& sink) const {
-  return sink.write(Writer(recording, images_, options_).document());
+  return sink.write(OtlpWriter(recording, images_, options_).document());
 }
 
 }  // namespace mixwalk

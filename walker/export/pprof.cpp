@@ -41,9 +41,9 @@ enum class LocationField : Tag { id = 1, mapping_id = 2, address = 3, line = 4 }
 enum class LineField : Tag { function_id = 1, line = 2 };
 enum class FunctionField : Tag { id = 1, name = 2, system_name = 3, filename = 4 };
 
-class Writer {
+class PprofWriter {
  public:
-  Writer(const Recording& recording, ByteSink& sink)
+  PprofWriter(const Recording& recording, ByteSink& sink)
       : recording_(recording), stacks_(recording), locations_(stacks_), sink_(sink) {}
 
   bool write() {
@@ -250,7 +250,7 @@ class Writer {
 }  // namespace
 
 bool PprofExporter::write(const Recording& recording, ByteSink& sink) const {
-  return Writer(recording, sink).write();
+  return PprofWriter(recording, sink).write();
 }
 
 }  // namespace mixwalk

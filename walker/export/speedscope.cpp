@@ -15,9 +15,9 @@
 namespace mixwalk {
 namespace {
 
-class Writer {
+class SpeedscopeWriter {
  public:
-  Writer(const Recording& recording, ByteSink& sink)
+  SpeedscopeWriter(const Recording& recording, ByteSink& sink)
       : recording_(recording), stacks_(recording), json_(sink) {}
 
   bool write() {
@@ -136,7 +136,7 @@ class Writer {
 }  // namespace
 
 bool SpeedscopeExporter::write(const Recording& recording, ByteSink& sink) const {
-  return Writer(recording, sink).write();
+  return SpeedscopeWriter(recording, sink).write();
 }
 
 }  // namespace mixwalk
