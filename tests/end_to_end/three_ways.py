@@ -14,6 +14,7 @@ import threading
 FACTS = ["kind", "address", "return_address", "stack_pointer", "trust", "run", "target"]
 MANAGED_FACTS = FACTS + ["name", "display", "file", "line", "line_approximate"]
 SECONDS = 120
+SHOWN = 100  # differences that are printed
 
 
 class Failed(Exception):
@@ -26,7 +27,7 @@ class Program:
     def __init__(self, wine, path, arguments, environment=None):
         self.name = os.path.basename(path)
         self.process = subprocess.Popen([*wine, path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True,
+                                        stderr=subprocess.DEVNULL, text=True, cwd=tempfile.gettempdir(),
                                         env={**os.environ, **(environment or {})})
         # Somebody must read what the program prints, or it waits for ever when the pipe is full.
         self.lines = queue.Queue()
@@ -69,19 +70,30 @@ class Program:
 
 
 def run(command, what):
-    try:
-        result = subprocess.run(command, capture_output=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{what}: not ended after {SECONDS} s") from None
-    if result.returncode not in (0, 22):  # 22: the dump holds a crash
-        raise Failed(f"{what}: {result.stderr.decode(errors='replace').strip().splitlines()[-1:]}")
-    return result
+    """Returns what the program writes: its output, and what it says beside it.
+
+    Folklore: the debugging library's signature is checked, for which Wine starts "explorer.exe /desktop" now and then. It
+    inherits the output of mixwalk.exe and may run for minutes. Whoever reads that output from a pipe waits for its end,
+    although mixwalk.exe has ended (in 4 of some 200 dumps). Remedy: the output goes to files.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            code = subprocess.run(command, stdout=out, stderr=err, timeout=SECONDS).returncode
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{what}: not ended after {SECONDS} s") from None
+        if code not in (0, 22):  # 22: the dump holds a crash
+            err.seek(0)
+            words = err.read().decode(errors="replace").strip() or f"exit code {code}"
+            raise Failed(f"{what}: {words.splitlines()[-1]}")
+        out.seek(0)
+        err.seek(0)
+        return out.read(), err.read().decode(errors="replace")
 
 
 def dump_of(command, path, what):
     """The dump, and what is said beside it."""
-    result = run([*command, path, "-v", "-f", "json"], what)
-    return json.loads(result.stdout), result.stderr.decode(errors="replace")
+    dump, said = run([*command, path, "-v", "-f", "json"], what)
+    return json.loads(dump), said
 
 
 class Agreement:
@@ -148,7 +160,12 @@ class Comparison:
         self.frames = self.managed = self.threads = self.whole = self.dumps = 0
         self.peak_mib = 0  # of the native program
         self.agreement = Agreement()
-        self.wrong = []
+        self.wrong = 0     # the number of differences; each is printed when it is found
+
+    def is_wrong(self, what):
+        self.wrong += 1
+        if self.wrong <= SHOWN:
+            print(what, flush=True)
 
     def write(self, name, process, path):
         run([*self.wine, self.mixwalk, "dump", *process, "-o", "Z:" + path], f"{name}, writing a dump")
@@ -169,13 +186,14 @@ class Comparison:
         managed = sum(frame["kind"] == "managed" and bool(frame["name"])
                       for thread in threads for frame in thread["frames"])
         if managed == 0:
-            self.wrong.append(f"{name}: the debugging library has named no frame")
+            self.is_wrong(f"{name}: the debugging library has named no frame")
         if not self.agreement.add(said):
-            self.wrong.append(f"{name}: the runtime has noted no call")
+            self.is_wrong(f"{name}: the runtime has noted no call")
         self.frames += frames
         self.managed += managed
-        self.wrong += differences(f"{name}, contracts", by_library, by_contracts)
-        self.wrong += differences(f"{name}, here", by_library, here)
+        for way, dump in (("contracts", by_contracts), ("here", here)):
+            for difference in differences(f"{name}, {way}", by_library, dump):
+                self.is_wrong(difference)
         return frames, managed
 
     def dump(self, name, program, arguments, images, dumps=1, environment=None):
@@ -196,7 +214,6 @@ class Comparison:
                     running.go_on()
                     process = running.wait()
         except Failed as failed:
-            print(failed, flush=True)
-            self.wrong.append(str(failed))
+            self.is_wrong(str(failed))
         finally:
             running.end()

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/builders/fake_unwind.h"
@@ -562,6 +564,30 @@ TEST(MergeTest, WalkThatTakesTooLongIsEnded) {
   EXPECT_EQ(stack.runs().at(0).why, OpenReason::too_slow);
   EXPECT_LE(stack.frames.size(), 300u);
   expect_consistent(stack);
+}
+
+// The machine stands still during one of the steps.
+TEST(MergeTest, WalkOnAMachineThatStoodStillGoesOn) {
+  std::vector<ScriptedFrame> real;
+  for (std::uint64_t i = 0; i < 600; ++i) real.push_back({0x10010, 0x7000 + i * 16});
+  real.push_back({0, 0x71C00});
+  Scene scene(real);
+  class StandingStep final : public UnwindStep {
+   public:
+    explicit StandingStep(UnwindStep& step) : step_(step) {}
+    StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
+      if (++steps_ == 300) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return step_.step(frame, leaf);
+    }
+
+   private:
+    UnwindStep& step_;
+    int steps_ = 0;
+  } standing(scene.step);
+  const Stack stack = merge(scene.sample, {standing, scene.managed, ModuleView(kModules), scene.scratch,
+                                           std::chrono::milliseconds(60)});
+  EXPECT_TRUE(stack.whole());
+  EXPECT_EQ(stack.frames.size(), 600u);
 }
 
 TEST(MergeTest, NoManagedFrames) {

@@ -45,8 +45,8 @@ class ContractQuestions final : public ClrQuestions {
 
  private:
   ContractQuestions(const Target& target, ContractDescriptor descriptor);
-  // Returns an empty text, or what is wrong.
-  std::string check() const;
+  // Returns an empty text, or what is wrong. `small_dump`: the memory lacks most of the runtime's data.
+  std::string check(bool small_dump) const;
   const std::optional<CodeBlock>& block_at(std::uint64_t ip);
   std::string object_type(std::uint64_t object);
   // Returns null if this MethodTable is not that of such locks, or its fields are not the known ones.

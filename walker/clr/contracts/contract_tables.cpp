@@ -169,9 +169,13 @@ std::string complete(ContractDescriptor& descriptor, const MemoryReader& memory,
   return {};
 }
 
-Outcome<ContractDescriptor> known_contracts(const MemoryReader& memory, std::uint64_t runtime_base) {
-  auto descriptor = ContractDescriptor::read(memory, runtime_base);
-  if (!descriptor) return Failure{ExitCode::internal, "the runtime does not describe its data"};
+Outcome<ContractDescriptor> known_contracts(const MemoryReader& memory, std::uint64_t runtime_base,
+                                            const std::function<std::vector<std::byte>()>& file) {
+  const auto rva = ContractDescriptor::find(memory, runtime_base);
+  if (!rva) return Failure{ExitCode::internal, "the runtime does not describe its data"};
+  auto descriptor = ContractDescriptor::read(memory, runtime_base, *rva);
+  if (!descriptor && file) descriptor = ContractDescriptor::read(memory, runtime_base, *rva, file());
+  if (!descriptor) return Failure{ExitCode::internal, "the runtime's data contracts are not in memory"};
   const auto table = export_rva(memory, runtime_base, "g_dacTable");
   std::string unknown = complete(*descriptor, memory, table ? runtime_base + *table : 0);
   if (!unknown.empty()) return Failure{ExitCode::internal, std::move(unknown)};
