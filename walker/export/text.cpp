@@ -53,8 +53,9 @@ class DumpTextWriter {
     if (!snapshot_.crash) return {};
     const Crash& crash = *snapshot_.crash;
     std::string text = fmt::format("{}{}crash{}: {}\n", paint(kBold), paint(kGap), paint(kReset), crash_words(crash));
-    std::size_t shown = 0;
-    if (!crash.objects.empty()) text += "  " + bounded(object_words(crash, shown++)) + "\n";
+    // What the program or its exception says stands first, and the rest behind the place.
+    const std::vector<std::string> details = crash_details(crash);
+    if (!details.empty()) text += "  " + bounded(details.front()) + "\n";
     text += fmt::format("  thread {:#x}", crash.thread);
     const CrashPlace place = crash_place(names_);
     if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted_name(place.thread->name);
@@ -64,7 +65,7 @@ class DumpTextWriter {
     if (place.program != kNoFrame && place.program != place.frame) {
       text += "  called from " + label(place.thread->stack.frames[place.program]) + "\n";
     }
-    for (; shown < crash.objects.size(); ++shown) text += "  " + bounded(object_words(crash, shown)) + "\n";
+    for (std::size_t i = 1; i < details.size(); ++i) text += "  " + bounded(details[i]) + "\n";
     return text + '\n';
   }
 
