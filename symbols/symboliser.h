@@ -12,6 +12,7 @@
 #include "symbols/loaded_image.h"
 #include "symbols/open_cache.h"
 #include "symbols/pdb/pdb_finder.h"
+#include "symbols/server/store_fetch.h"
 #include "symbols/symbol_path.h"
 #include "symbols/symbol_source.h"
 #include "unmanaged/step/code_address.h"
@@ -42,9 +43,15 @@ class Symboliser {
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
   // `files` reads images, also from the folders of `path`, and the files that images name (their PDB, their
-  // .gnu_debuglink). `path_files` reads PDBs in the folders of `path`, which the user named.
-  Symboliser(ImageFiles& files, ImageFiles& path_files, SymbolPath path = {}, std::size_t max_bytes = kMaxBytes)
-      : files_(files), path_(path), pdbs_(files, path_files, std::move(path)), images_(max_bytes) {}
+  // .gnu_debuglink). `path_files` reads PDBs in the folders of `path`, which the user named. `servers` loads images and
+  // PDBs that are not there; null: no server is asked.
+  Symboliser(ImageFiles& files, ImageFiles& path_files, SymbolPath path = {}, StoreFetch* servers = nullptr,
+             std::size_t max_bytes = kMaxBytes)
+      : files_(files),
+        path_(path),
+        servers_(servers),
+        pdbs_(files, path_files, std::move(path), servers),
+        images_(max_bytes) {}
   virtual ~Symboliser() = default;
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
@@ -81,6 +88,7 @@ class Symboliser {
 
   ImageFiles& files_;
   SymbolPath path_;
+  StoreFetch* servers_;
   PdbFinder pdbs_;
   OpenCache<Key, Opened> images_;
 };
