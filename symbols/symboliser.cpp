@@ -134,6 +134,9 @@ std::shared_ptr<const ImageFile> Symboliser::open(const LoadedImage& image) {
       return file;
     }
   }
+  if (auto fetched = fetch_image(servers_, image.path, image.timestamp, image.size)) {
+    return std::make_shared<const ImageFile>(fetched->path, std::move(fetched->bytes));
+  }
   return nullptr;
 }
 

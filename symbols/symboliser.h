@@ -14,6 +14,7 @@
 #include "symbols/native_aot/stack_trace_map.h"
 #include "symbols/open_cache.h"
 #include "symbols/pdb/pdb_finder.h"
+#include "symbols/server/store_fetch.h"
 #include "symbols/symbol_path.h"
 #include "symbols/symbol_source.h"
 #include "unmanaged/step/code_address.h"
@@ -44,9 +45,15 @@ class Symboliser {
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
   // `files` reads images, also from the folders of `path`, and the files that images name (their PDB, their
-  // .gnu_debuglink). `path_files` reads PDBs in the folders of `path`, which the user named.
-  Symboliser(ImageFiles& files, ImageFiles& path_files, SymbolPath path = {}, std::size_t max_bytes = kMaxBytes)
-      : files_(files), path_(path), pdbs_(files, path_files, std::move(path)), images_(max_bytes) {}
+  // .gnu_debuglink). `path_files` reads PDBs in the folders of `path`, which the user named. `servers` loads images and
+  // PDBs that are not there; null: no server is asked.
+  Symboliser(ImageFiles& files, ImageFiles& path_files, SymbolPath path = {}, StoreFetch* servers = nullptr,
+             std::size_t max_bytes = kMaxBytes)
+      : files_(files),
+        path_(path),
+        servers_(servers),
+        pdbs_(files, path_files, std::move(path), servers),
+        images_(max_bytes) {}
   virtual ~Symboliser() = default;
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
@@ -85,6 +92,7 @@ class Symboliser {
 
   ImageFiles& files_;
   SymbolPath path_;
+  StoreFetch* servers_;
   PdbFinder pdbs_;
   std::set<std::string> problems_;  // of other files than PDBs
   OpenCache<Key, Opened> images_;

@@ -17,6 +17,13 @@ class ReadPdb final : public PdbBytes {
   std::vector<std::byte> bytes_;
 };
 
+// Whether a PDB is the image's own, even if it gives no symbols.
+bool is_own(PdbError error) {
+  return error == PdbError::none || error == PdbError::no_debug_info || error == PdbError::rearranged ||
+         error == PdbError::no_sections;
+}
+bool is_own(PortablePdbError error) { return error == PortablePdbError::none; }
+
 }  // namespace
 
 template <class Use>
@@ -44,8 +51,19 @@ Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id
     }
     return found;
   });
+  if (!found && servers_ != nullptr) found = open_fetched(id, opened, open);
   if (!found) add_missing(id);
   return opened;
+}
+
+template <class Opened, class Open>
+bool PdbFinder::open_fetched(const CodeViewId& id, Opened& opened, Open open) {
+  const auto check = [&](std::span<const std::byte> bytes) -> std::string {
+    opened = open(std::vector<std::byte>(bytes.begin(), bytes.end()));
+    return is_own(opened.error) ? std::string() : std::string(to_string(opened.error));
+  };
+  const StoreKey key{std::string(file_name(id.path)), symbol_store_id(id)};
+  return servers_->fetch(key, check) && opened.error == decltype(opened.error)::none;
 }
 
 OpenedPdb PdbFinder::open(const std::shared_ptr<const ImageFile>& image) {

@@ -248,7 +248,7 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
   if (command.output && is_one_of(*command.output, command.files)) {
     return print_failure(unwritable_output(command.output, "that would overwrite a dump that is read"));
   }
-  say_missing_folders(command.symbol_path);
+  say_missing_folders(command.symbols);
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
   Inputs inputs;
@@ -278,15 +278,18 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
 }
 
 ExitCode run(const HangCommand& command, const DumpFileServices& host) {
-  return run(command, wants_colour(command, host.show_colours()), [&](const std::string& file) {
+  DumpFileSymbols symbols(command.symbols);
+  const ExitCode code = run(command, wants_colour(command, host.show_colours()), [&](const std::string& file) {
     DumpFileCommand one;
     one.file = file;
     one.dac = command.dac;
     one.runtime_data = command.runtime_data;
     one.verbose = command.verbose;
-    one.symbol_path = command.symbol_path;
-    return read_dump_file(one, host);
+    one.symbols = command.symbols;
+    return read_dump_file(one, host, symbols);
   });
+  if (!command.quiet) symbols.loader.say(symbols.missing);
+  return code;
 }
 
 }  // namespace mixwalk

@@ -110,7 +110,7 @@ class Symbolising {
  public:
   explicit Symbolising(const SymboliseCommand& command)
       : command_(command),
-        symbols_(command.symbol_path),
+        symbols_(command.symbols),
         collector_([this](Frame frame,
                           const Module& module) { return name(std::move(frame), module); },
                    [this](Frame& frame, const Assembly& assembly) {
@@ -129,7 +129,7 @@ class Symbolising {
   std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
   Failure unreadable(std::string_view why) const { return unreadable_file(command_.input, why); }
   void say_what_was_done(bool replaces) const;
-  ExitCode say_what_is_missing() const;
+  ExitCode say_what_is_missing();
 
   const SymboliseCommand& command_;
   LocalSymbols symbols_;
@@ -203,7 +203,7 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
 }
 
 ExitCode Symbolising::run() {
-  say_missing_folders(command_.symbol_path);
+  say_missing_folders(command_.symbols);
   using Kind = RecordSequence::Next::Kind;
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
@@ -247,7 +247,7 @@ void Symbolising::say_what_was_done(bool replaces) const {
                              managed_.before, managed_.all, managed_.after, inlined_)});
 }
 
-ExitCode Symbolising::say_what_is_missing() const {
+ExitCode Symbolising::say_what_is_missing() {
   say_symbol_problems(symbols_.problems());
   if (!unidentified_.empty()) {
     print_failure({ExitCode::ok,
@@ -256,9 +256,11 @@ ExitCode Symbolising::say_what_is_missing() const {
                                count_words(unidentified_.size(), "image"), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
+  symbols_.loader().say({});
   if (missing.empty()) return ExitCode::ok;
   print_failure(
-      {ExitCode::ok, not_found_words(missing) + "; standard output has the list in the form that symchk /im reads"});
+      {ExitCode::ok, not_found_words(missing) + "; standard output has the list in the form that symchk /im reads" +
+                         symbols_.loader().advice()});
   return print(manifest_text(missing));
 }
 

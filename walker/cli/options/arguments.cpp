@@ -17,6 +17,21 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
   return number;
 }
 
+SymbolLimits symbol_limits_of(const std::string& flags, const std::string& text) {
+  const std::vector<std::string> parts = CLI::detail::split(text, ',');
+  std::vector<std::chrono::milliseconds> limits;
+  for (const std::string& part : parts) {
+    const auto limit = parse_duration(part);
+    if (!limit || *limit == 0) break;
+    limits.emplace_back(*limit);
+  }
+  if (parts.size() != 3 || limits.size() != 3) refuse_text(flags, text, "is no three durations: write 5s,15s,120s");
+  return {.connect = limits[0], .silence = limits[1], .all = limits[2]};
+}
+
+const std::map<std::string, SymbolAsking> kAsking = {{"online", SymbolAsking::online},
+                                                     {"offline", SymbolAsking::offline}};
+
 // The name of the validator that stores an option's words.
 const std::string kWords = "words";
 
@@ -82,9 +97,22 @@ std::optional<TargetChoice> process_in(const ProcessArguments& arguments) {
   return ByName{*arguments.name};
 }
 
-void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std::string& where) {
-  app.add_option("--symbol-path", path, where + "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
-      ->option_text("PATH");
+void add_symbol_path(CLI::App& app, SymbolChoice& symbols, const std::string& where) {
+  app.add_option("--symbol-path", symbols.path, where + "(default: _NT_SYMBOL_PATH)")->option_text("PATH");
+}
+
+void add_symbols(CLI::App& app, SymbolChoice& symbols, const std::string& where) {
+  add_symbol_path(app, symbols, where);
+  add_choice(app, "--symbols", kAsking, symbols.asking,
+             "online: ask the symbol servers of the symbol path, or Microsoft's if it names none; offline: ask no "
+             "server (default: ask those that the symbol path names)")
+      ->option_text("MODE");
+  app.add_option_function<std::string>(
+         "--symbol-limits",
+         [&symbols](const std::string& text) { symbols.limits = symbol_limits_of("--symbol-limits", text); },
+         "How long servers may take: to connect, without sending a byte, and for all files together (default "
+         "5s,15s,120s)")
+      ->option_text("A,B,ALL");
 }
 
 void add_verbose(CLI::App& app, bool& verbose) {

@@ -88,8 +88,8 @@ constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
 
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kStackOptions = {
-    "--outside", "--inside", "--dac", "--runtime-data", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm",
-    "--all", "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
+    "--outside", "--inside", "--dac", "--runtime-data", "--thread", "--symbol-path", "--symbols",
+    "--symbol-limits", "--depth", "--managed-only", "--asm", "--all", "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
 
 using OptionNames = std::initializer_list<const char*>;
 
@@ -120,7 +120,7 @@ ParseResult finish_dump_file(const CLI::App& app, DumpArguments& arguments) {
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
   command.file = file;
-  command.symbol_path = arguments.command.visit.symbol_path;
+  command.symbols = arguments.command.visit.symbols;
   command.dac = arguments.command.dac;
   command.runtime_data = arguments.command.runtime_data;
   command.verbose = arguments.command.verbose;
@@ -218,7 +218,7 @@ Finish add_dump(CLI::App& app) {
   app.add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
   app.add_flag_callback(
       "--no-locks", [&command] { command.locks = false; }, "Do not find out which thread holds which lock");
-  add_symbol_path(app, command.visit.symbol_path, kPdbsOfImages);
+  add_symbols(app, command.visit.symbols, kPdbsOfImages);
   add_colour(app, command.colour);
   app.option_defaults()->group("When");
   app.add_flag("--at-once", command.visit.sampling.at_once,

@@ -88,7 +88,7 @@ Finish add_hang(CLI::App& app, bool single) {
   app.add_flag("--all", command.all, "Show all threads, groups and frames");
   app.add_flag("-q,--quiet", command.quiet, "Print nothing; the exit code says whether something is stuck");
   add_colour(app, command.colour);
-  add_symbol_path(app, command.symbol_path, "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;… ");
+  add_symbols(app, command.symbols, "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;… ");
   app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
   add_runtime_data(app, command.runtime_data);
   add_verbose(app, command.verbose);

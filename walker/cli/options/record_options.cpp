@@ -170,7 +170,8 @@ Finish add_record(CLI::App& app) {
       ->option_text("N");
   add_frames(app, command.filter, "Keep");
   add_all(app, command.filter, FormatsOf::recordings);
-  add_symbol_path(app, command.visit.symbol_path, kPdbsOfImages);
+  add_symbol_path(app, command.visit.symbols, std::string("No symbol server is asked while mixwalk records (mixwalk "
+                                                          "symbolise asks). ") + kPdbsOfImages);
   add_otlp(app, arguments->otlp);
   add_walk(app, arguments->visit, command.visit);
   app.add_option("--budget", arguments->budget,

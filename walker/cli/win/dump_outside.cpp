@@ -34,9 +34,9 @@ constexpr std::chrono::milliseconds kWaitChainsTime{2000};
 constexpr std::chrono::milliseconds kPrepareTime{kClrAnswerMs + 15'000};
 
 OpenedClr clr_of(const LiveTarget& target, const DumpCommand& command) {
-  const std::string symbol_path = symbol_path_text(command.visit.symbol_path);
-  OpenedClr clr = open_clr(target, {.process = target.handle()},
-                           {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)}, command.runtime_data);
+  OpenedClr clr =
+      open_clr(target, {.process = target.handle()},
+               {.dac = command.dac, .symbol_path = symbol_path_of(command.visit.symbols)}, command.runtime_data);
   if (!clr.way.empty()) spdlog::info(clr.way);
   return clr;
 }

@@ -30,7 +30,7 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
 TEST(Options, AnEmptyValueBehindAnEqualsSignIsNotTheNextWord) {
   expect_usage({"dump", "-p", "1", "--output=", "--all"}, "--output needs a value");
   expect_usage({"compare", "a.mixwalk", "--symbol-path=", "b.mixwalk"}, "--symbol-path needs a value");
-  EXPECT_EQ(dump({"-p", "1", "--symbol-path", "", "--all"}).visit.symbol_path, "");
+  EXPECT_EQ(dump({"-p", "1", "--symbol-path", "", "--all"}).visit.symbols.path, "");
 }
 
 TEST(Options, DumpByIdHasItsDefaults) {
@@ -243,11 +243,23 @@ TEST(Options, SymboliseWritesBesideItsInputUnlessItIsTold) {
   const SymboliseCommand plain = symbolise({"a/orders.2.MixWalk"});
   EXPECT_EQ(plain.input, "a/orders.2.MixWalk");
   EXPECT_EQ(plain.output, "a/orders.2.symbolised.mixwalk");
-  EXPECT_FALSE(plain.symbol_path) << "that of _NT_SYMBOL_PATH";
+  EXPECT_FALSE(plain.symbols.path) << "that of _NT_SYMBOL_PATH";
   EXPECT_EQ(symbolise({"orders"}).output, "orders.symbolised.mixwalk");
   const SymboliseCommand told = symbolise({"in.mixwalk", "-o", "in.mixwalk", "--symbol-path", "/sym;srv*/store"});
   EXPECT_EQ(told.output, "in.mixwalk");
-  EXPECT_EQ(told.symbol_path, "/sym;srv*/store");
+  EXPECT_EQ(told.symbols.path, "/sym;srv*/store");
+  EXPECT_EQ(told.symbols.asking, SymbolAsking::by_path);
+  const SymboliseCommand online =
+      symbolise({"in.mixwalk", "--symbols", "online", "--symbol-limits", "500ms,1s,1m30s"});
+  EXPECT_EQ(online.symbols.asking, SymbolAsking::online);
+  using std::chrono::milliseconds;
+  EXPECT_EQ(online.symbols.limits, (SymbolLimits{milliseconds(500), milliseconds(1000), milliseconds(90'000)}));
+  EXPECT_EQ(symbolise({"in.mixwalk", "--symbols", "offline"}).symbols.asking, SymbolAsking::offline);
+  expect_usage({"symbolise", "in.mixwalk", "--symbols", "maybe"}, "--symbols: \"maybe\" is none of offline, online");
+  for (const std::string limits : {"", "5s", "5s,15s", "5s,15s,120", "5s,0s,120s", "5s,15s,120s,1s", "5s,,120s"}) {
+    expect_usage({"symbolise", "in.mixwalk", "--symbol-limits", limits},
+                 "--symbol-limits: \"" + limits + "\" is no three durations: write 5s,15s,120s");
+  }
   expect_usage({"symbolise"}, "symbolise needs the recording");
   expect_usage({"symbolise", "in.mixwalk", "-o", "-"}, "--output needs a file's name");
   expect_usage({"symbolise", "in.mixwalk", "-o", "out.json"}, "symbolise writes a .mixwalk file");
@@ -666,7 +678,7 @@ TEST(Options, ADumpFileTakesTheOptionsOfOutputThreadsAndSymbols) {
   EXPECT_EQ(command.format->name, "json");
   EXPECT_EQ(command.threads.ids, std::vector<std::uint32_t>{0x554});
   EXPECT_EQ(command.threads.names, std::vector<std::string>{"Ada"});
-  EXPECT_EQ(command.symbol_path, "/symbols");
+  EXPECT_EQ(command.symbols.path, "/symbols");
   EXPECT_EQ(command.filter.depth, 3u);
   EXPECT_TRUE(command.verbose);
   EXPECT_TRUE(dump_file({"dump", "hang.dmp", "--asm"}).filter.all);
@@ -732,7 +744,7 @@ TEST(Options, DoctorOfThisMachineOrOfAProcess) {
   EXPECT_EQ(std::get<ById>(*whole.target).id, 4711u);
   EXPECT_EQ(whole.format, Format::json);
   EXPECT_FALSE(whole.trial);
-  EXPECT_EQ(whole.symbol_path, "a");
+  EXPECT_EQ(whole.symbols.path, "a");
   EXPECT_EQ(std::get<ByName>(*doctor({"-n", "orders"}).target).name, "orders");
   expect_usage({"doctor", "-n", ""}, "--name must not be empty");
   expect_usage({"doctor", "-p", "1", "-n", "a"}, "");

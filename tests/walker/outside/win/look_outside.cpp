@@ -45,7 +45,7 @@ std::string find_library(Target& target, const std::string& worker, WorkerQuesti
   DiskImageFiles disk;
   LocalImageFiles files(disk);
   AnySignature signatures;
-  const auto dac = find_dac(runtime->path, *identity, {}, files, signatures);
+  const auto dac = find_dac(*runtime, *identity, {}, files, signatures);
   if (!dac) return dac.failure().message;
   settings.program = to_utf16(worker);
   settings.dac_path = *dac;
