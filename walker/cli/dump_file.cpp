@@ -80,7 +80,8 @@ class DumpFileRun {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
-    const Failure missing{ExitCode::no_thread, input_words(command_.file) + " has no " + unmatched.text()};
+    const Failure missing{ExitCode::no_thread, input_words(command_.file) + " has no " + unmatched.text() +
+                                                       unmatched.advice()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);

@@ -208,8 +208,11 @@ ExitCode Symbolising::run() {
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
   if (next.kind == Kind::refused) {
-    const std::string why = kind_refusal("symbolise", file_kind(in.rest()));
-    return print_failure(unreadable(why.empty() ? next.why : why));
+    std::string why = kind_refusal("symbolise", file_kind(in.rest()));
+    if (why.empty()) {
+      why = in.rest().starts_with(layout::kMagic) ? next.why : other_file_refusal("symbolise", in.rest());
+    }
+    return print_failure(unreadable(why));
   }
   if (next.kind == Kind::more) return print_failure(unreadable(in.error()));
   if (would_empty(command_.output, command_.input)) {

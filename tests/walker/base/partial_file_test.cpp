@@ -50,6 +50,11 @@ TEST_F(PartialFileTest, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(files(), 0u);
 }
 
+TEST_F(PartialFileTest, NamesTheFolderThatIsMissing) {
+  const PartialFile file(name_ + "-none/orders.html");
+  EXPECT_EQ(file.error(), "there is no folder \"" + name_ + "-none\"");
+}
+
 TEST_F(PartialFileTest, NamesAreUtf8) {
   const std::string name = "Bestellungen \xC3\xBC\xE2\x82\xAC";
   PartialFile file(name_ + name);

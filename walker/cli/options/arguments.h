@@ -90,6 +90,9 @@ inline constexpr char kPdbsOfImages[] =
 
 void add_verbose(CLI::App& app, bool& verbose);
 
+// "-p" for "/p", as programs of Windows have it. Empty if it is no such word.
+std::string meant_by_slash(const std::string& word, const CLI::App& command);
+
 // The message about a word that is no option, of a command that takes processes: `unexpected "412": did you mean -p
 // 412?`
 std::string misplaced(const std::string& word, bool takes_program);

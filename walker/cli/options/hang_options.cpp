@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "walker/cli/options/help_formatter.h"
 #include "walker/cli/options/output_options.h"
 
 namespace mixwalk {
@@ -56,6 +57,7 @@ ParseResult finish_hang(const CLI::App& app, HangArguments& arguments) {
   const std::size_t files = command.files.size();
   if (files == 0) refuse(command.single ? "report needs a dump" : "compare needs dumps");
   if (command.single && files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
+  refuse_foreign_dac(app);
   if (std::ranges::count(command.files, "-") > 1) refuse("standard input (-) can be read only once");
   if (command.output && command.output->empty()) refuse("--output needs a file's name");
   if (command.output == "-") command.output.reset();
@@ -106,5 +108,7 @@ Finish add_report(CLI::App& app) {
   app.description(kReportHelp);
   return add_hang(app, true);
 }
+
+void leave_hang_files(CLI::App& app) { app.get_option("--dac")->group(kNotOnThisSystem); }
 
 }  // namespace mixwalk

@@ -103,7 +103,7 @@ class DumpRun {
   void add_names(Snapshot& snapshot, CallChecker& calls);
   void show_progress(std::size_t threads);
   Failure missing() const {
-    return {ExitCode::no_thread, source_.process_text() + " has no " + unmatched_.text()};
+    return {ExitCode::no_thread, source_.process_text() + " has no " + unmatched_.text() + unmatched_.advice()};
   }
 
   const DumpCommand& command_;

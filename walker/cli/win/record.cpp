@@ -333,7 +333,7 @@ ExitCode RecordingRun::finish(const End& end) {
     // A thread that did not run, or for which a busy machine had no time, exists nevertheless.
     meet_threads_of(session_.target_id(), unmatched_);
     say({unmatched_.empty() ? ExitCode::ok : ExitCode::no_thread,
-         "no sample was taken of any " + unsampled});
+         "no sample was taken of any " + unsampled + (unmatched_.empty() ? "" : unmatched_.advice())});
   }
   // mixwalk.dll leaves the target before anything that may take long.
   if (!end.failure) {

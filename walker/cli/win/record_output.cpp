@@ -13,6 +13,7 @@
 #include "walker/cli/options/default_output.h"
 #include "walker/cli/output/piece_path.h"
 #include "walker/cli/output/print_failure.h"
+#include "walker/report/html_exporter.h"
 #include "walker/session/win/processes.h"
 #include "walker/shown/recording_filter.h"
 
@@ -135,8 +136,9 @@ std::optional<Failure> RecordOutput::finish() {
   has_samples_ = has_samples_ || !collector_->recording().samples.empty();
   if (spares_a_file()) return std::nullopt;
   if (pieces_) return written(pieces_->end());
-  return write_recording(*at_end_, *command_.format, *command_.format->make(),
-                         filtered(collector_->recording(), command_.filter));
+  std::unique_ptr<RecordingExporter> exporter = command_.format->make();
+  if (command_.format->id == Format::html) exporter = std::make_unique<HtmlExporter>(command_.filter);
+  return write_recording(*at_end_, *command_.format, *exporter, filtered(collector_->recording(), command_.filter));
 }
 
 // Returns why the pieces were not written, or nothing if all of them were.

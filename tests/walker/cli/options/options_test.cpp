@@ -127,8 +127,8 @@ TEST(Options, AnUnknownExtensionIsRefused) {
 
 TEST(Options, AllIsRefusedWhereItChangesNothing) {
   EXPECT_TRUE(dump({"-p", "1", "--all"}).filter.all);
-  expect_usage({"dump", "-p", "1", "--all", "-o", "a.json"}, "--all needs the format text");
-  expect_usage({"dump", "a.dmp", "--all", "-f", "html"}, "--all needs the format text");
+  expect_usage({"dump", "-p", "1", "--all", "-o", "a.json"}, "--all needs the format text or html");
+  EXPECT_TRUE(dump({"-p", "1", "--all", "-f", "html"}).filter.all);
   expect_usage({"dump", "-p", "1", "--all", "--managed-only"}, "--all cannot be used with --managed-only");
   expect_usage({"dump", "-p", "1", "--asm", "--managed-only"}, "--asm cannot be used with --managed-only");
   expect_usage({"report", "a", "--all", "-f", "json"}, "--all cannot be used with JSON, which has everything");
@@ -400,7 +400,10 @@ TEST(Options, AllFramesOfExceptions) {
   };
   EXPECT_FALSE(convert({"convert", "in", "-f", "pprof"}));
   EXPECT_TRUE(convert({"convert", "in", "-f", "pprof", "--all"}));
-  expect_usage({"record", "-p", "1", "--all"}, "--all needs --on exception");
+  expect_usage({"record", "-p", "1", "--all"}, "--all needs --on exception, or a page (-o NAME.html)");
+  expect_usage({"record", "-p", "1", "--all", "-o", "a.mixwalk"}, "--all needs --on exception");
+  expect_usage({"record", "-p", "1", "--all", "--otlp", "http://a"}, "--all needs --on exception");
+  EXPECT_TRUE(record({"-p", "1", "--all", "-o", "a.html"}).filter.all);
   expect_usage({"record", "-p", "1", "--on", "exception", "--all"}, "a .mixwalk file, which always has all frames");
   expect_usage({"convert", "in", "-o", "a.mixwalk", "--all"}, "a .mixwalk file, which always has all frames");
   expect_usage({"record", "--on", "allocation", "--all", "--", "x.exe"},
@@ -559,7 +562,24 @@ TEST(Options, BadValues) {
   expect_usage({"version"}, "did you mean --version?");
   expect_usage({""}, "there is no command \"\"");
   expect_usage({"", "--version"}, "there is no command \"\"");
-  expect_usage({"dump", "/p", "1"}, "goes after --");
+  expect_usage({"dump", "/p", "1"}, "unexpected \"/p\": did you mean -p?");
+  expect_usage({"convert", "a", "/format:text"}, "unexpected \"/format:text\": did you mean --format?");
+  expect_usage({"convert", "a", "-f=text"}, "unexpected \"-f=text\": did you mean -f text?");
+  expect_usage({"dump", "-P", "1"}, "there is no option \"-P\": did you mean -p?");
+  expect_usage({"dump", "--pid", "1"}, "there is no option \"--pid\": did you mean --process-id?");
+  expect_usage({"dump", "-p", "1", "--json"}, "there is no option \"--json\": did you mean --format json?");
+  expect_usage({"record", "-p", "1", "--Hz", "1"}, "did you mean --rate?");
+  expect_usage({"dump", "-p", "1", "-f", "dmp"}, "a dump file is written with -o NAME.dmp, without --format");
+  expect_usage({"-f", "text", "convert", "a"}, "\"-f\" goes after the command: mixwalk convert -f …");
+  expect_usage({"-V"}, "there is no option \"-V\": did you mean --version?");
+  expect_usage({"-version"}, "there is no option \"-version\": did you mean --version?");
+  expect_usage({"4711"}, "there is no command \"4711\": did you mean dump -p 4711?");
+  expect_usage({"a.DMP"}, "did you mean dump a.DMP?");
+  expect_usage({"a.mixwalk"}, "did you mean report a.mixwalk, or convert a.mixwalk?");
+  expect_usage({"a.exe", "--port", "1"}, "did you mean dump -- a.exe?");
+  expect_usage({"Diff", "a", "b"}, "did you mean compare?");
+  expect_usage({"export", "a"}, "did you mean convert?");
+  EXPECT_EQ(parse_command_line({"HELP", "dump"}).to_stdout, parse_command_line({"dump", "--help"}).to_stdout);
   expect_usage({"dump", "-name", "orders"}, "there is no option \"-name\": did you mean --name?");
   expect_usage({"dump", "-p", "1", "-output=x.json"}, "did you mean --output?");
   expect_usage({"nonsense", "--"}, "there is no command \"nonsense\"");
@@ -725,7 +745,8 @@ TEST(Options, WhatIsSaidOfStacksDoesNotGoWithADumpFileThatIsWritten) {
   }
   expect_usage({"dump", "-o", "a.dmp", "--", "b.exe"}, "needs --process-id or --name");
   expect_usage({"dump", "-p", "1", "-o", "a.dmp", "--after", "1s"}, "needs --process-id or --name");
-  expect_usage({"dump", "-o", "a.dmp"}, "exactly one of");
+  expect_usage({"dump", "-o", "a.dmp"}, "exactly one of --process-id, --name, FILE.dmp and -- PROGRAM");
+  expect_usage({"record"}, "exactly one of --process-id, --name and -- PROGRAM");
   expect_usage({"dump", "a.dmp", "-o", "b.dmp"}, "a dump file cannot be made from a dump file");
 }
 
