@@ -65,6 +65,7 @@ constexpr ForeignRow kForeign[] = {
     {"Nettrace", true, "it is a trace of dotnet-trace"},
     {"Microsoft C/C++ MSF", true, "it is a PDB"},
     {"MZ", true, "it is a program or a DLL"},
+    {"\xFF\xFE", true, "it is UTF-16, as > of Windows PowerShell writes what a program prints: write the file with -o"},
 };
 
 // What the file is, without a full stop.

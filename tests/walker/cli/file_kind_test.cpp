@@ -55,6 +55,9 @@ TEST(FileKindTest, AFileOfAnotherKindIsNamedAndWhatTheCommandTakes) {
                   .starts_with("it is a profile for speedscope; "));
   EXPECT_TRUE(other_file_refusal("compare", "{}").starts_with("it is JSON, but no dump of mixwalk; "));
   EXPECT_TRUE(other_file_refusal("compare", "<!doctype html>").starts_with("it is a page for a browser; "));
+  EXPECT_TRUE(other_file_refusal("compare", std::string_view("\xFF\xFE{\0", 4))
+                  .starts_with("it is UTF-16, as > of Windows PowerShell writes what a program prints: write the file "
+                               "with -o; "));
   EXPECT_TRUE(other_file_refusal("compare", "MZ\x90").starts_with("it is a program or a DLL; "));
   EXPECT_TRUE(other_file_refusal("compare", "\x7F""ELF\x02").starts_with("it is a program or a core dump of Linux; "));
   EXPECT_TRUE(other_file_refusal("compare", "Nettrace\x14").starts_with("it is a trace of dotnet-trace; "));

@@ -179,7 +179,11 @@ std::string unexpected(const std::string& word, const CLI::App& command) {
   }
   if (command.get_option_no_throw("--process-id") != nullptr) return misplaced(word, false);
   const std::string what = "unexpected \"" + word + "\": ";
-  if (command.get_option_no_throw("--output") == nullptr) return what + command.get_name() + " takes options only";
+  if (command.get_option_no_throw("--output") == nullptr) {
+    const auto arguments = command.get_options([](const CLI::Option* option) { return option->get_positional(); });
+    return what + command.get_name() +
+           (arguments.empty() ? " takes options only" : " takes one " + arguments.front()->get_option_text());
+  }
   return what + command.get_name() + " takes one file, and the file to write goes after -o";
 }
 

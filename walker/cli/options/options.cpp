@@ -158,7 +158,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments, const 
     std::reverse(own.begin(), own.end());  // CLI11 expects the last word first
     app.parse(own);
     const auto row = row_of(app.get_subcommands().front()->get_name());
-    if (!program.empty() && !row->takes_program) refuse(std::string(row->name) + " takes no program");
+    if (!program.empty() && !row->takes_program) refuse(std::string(row->name) + " takes no program: leave out --");
     return line.finish[static_cast<std::size_t>(row - rows.begin())]({std::move(program), variables});
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {

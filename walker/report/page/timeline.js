@@ -16,6 +16,8 @@ function busy({runs}) {
   return buckets;
 }
 
+const CHOOSE = 'Choose a place on a strip to see the stack there.';
+
 class TimelineView {
   constructor() {
     this.state = {colour: 'kind', search: '', thread: ''};
@@ -30,7 +32,7 @@ class TimelineView {
         .filter(({runs}) => runs.length).map((strip) => this.strip(strip))
         .sort((a, b) => busy(b) - busy(a) || a.thread.id - b.thread.id);
     this.detail = el('section', {class: 'detail', 'aria-label': 'Stack at a time'},
-        el('p', {class: 'empty'}, 'Choose a place on a strip to see the stack there.'));
+        el('p', {class: 'empty'}, CHOOSE));
     this.count = el('p', {class: 'count', role: 'status'});
     this.searchBox = searchBox('Search frames', 'search', (search) => go({search}, true));
     this.axis = el('div', {class: 'axis', 'aria-hidden': 'true'}, ...[0, 0.25, 0.5, 0.75, 1].map((part) =>
@@ -109,8 +111,8 @@ class TimelineView {
   // Leads to the strip of the thread that the address names.
   show(key) {
     const strip = this.strips.find(({thread}) => thread.key === key);
-    if (strip) strip.row.scrollIntoView({block: 'nearest'});
-    else this.detail.replaceChildren(el('p', {class: 'empty'}, `There is no thread ${readable(key)} here.`));
+    strip?.row.scrollIntoView({block: 'nearest'});
+    this.detail.replaceChildren(el('p', {class: 'empty'}, strip ? CHOOSE : `There is no thread ${readable(key)} here.`));
   }
 
   draw() {

@@ -579,6 +579,9 @@ TEST(Options, BadValues) {
   expect_usage({"a.exe", "--port", "1"}, "did you mean dump -- a.exe?");
   expect_usage({"Diff", "a", "b"}, "did you mean compare?");
   expect_usage({"export", "a"}, "did you mean convert?");
+  expect_usage({"completions", "bash", "zsh"}, "unexpected \"zsh\": completions takes one SHELL");
+  expect_usage({"ps", "orders"}, "unexpected \"orders\": ps takes options only");
+  expect_usage({"convert", "--", "a.mixwalk"}, "convert takes no program: leave out --");
   EXPECT_EQ(parse_command_line({"HELP", "dump"}).to_stdout, parse_command_line({"dump", "--help"}).to_stdout);
   expect_usage({"dump", "-name", "orders"}, "there is no option \"-name\": did you mean --name?");
   expect_usage({"dump", "-p", "1", "-output=x.json"}, "did you mean --output?");
