@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "walker/model/crash_words.h"
+
 namespace mixwalk {
 namespace {
 
@@ -13,6 +15,12 @@ bool throws(std::string_view function) {
       "_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow", "__cxa_throw", "__cxa_rethrow",
       "std::rethrow_exception", "_CxxThrowException",        "__CxxThrowException"};
   return std::ranges::any_of(kThrows, [&](std::string_view name) { return function.starts_with(name); });
+}
+
+// How many frames such functions have above the frame that throws: __cxa_throw has called _Unwind_RaiseException, and
+// MSVC has _CxxThrowException only.
+int throwing_frames(std::uint32_t code) {
+  return code == exception_code::kGnuCpp ? 2 : code == exception_code::kCpp ? 1 : 0;
 }
 
 }  // namespace
@@ -32,10 +40,15 @@ CrashPlace crash_place(const FrameNames& names) {
   place.frame = index(std::ranges::find_if(frames, [&](const Frame& frame) {
     return frame.kind != FrameKind::gap && frame.address == snapshot.crash->address;
   }));
-  // Frames above are of handlers.
+  // Frames above are of handlers. The functions that throw may have no names, if they were linked into an image of the
+  // program whose symbols are not here.
+  int unnamed = throwing_frames(snapshot.crash->code);
   const auto from = frames.begin() + (place.frame != kNoFrame ? place.frame : 0);
   place.program = index(std::find_if(from, frames.end(), [&](const Frame& frame) {
-    return names.of_program(frame) && !(frame.kind == FrameKind::native && throws(frame.name));
+    if (!names.of_program(frame)) return false;
+    if (frame.kind != FrameKind::native) return true;
+    if (frame.has_symbol() && !throws(frame.name)) return true;
+    return unnamed-- <= 0 && !throws(frame.name);
   }));
   return place;
 }
