@@ -18,6 +18,20 @@ constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
 
 bool is_in_image(const Frame& frame) { return frame.module != Frame::kNone; }
 
+// The source file as the Profiler knows it: "git:github.com/OWNER/REPOSITORY:PATH:COMMIT", of which it shows the text
+// and makes links. It reads no other URLs, so other files keep their path.
+std::string source_name(const Frame& frame) {
+  constexpr std::string_view kPlainFiles = "https://raw.githubusercontent.com/";
+  std::string_view rest = frame.source_url;
+  if (!rest.starts_with(kPlainFiles) || rest.find_first_of("?#:", kPlainFiles.size()) != rest.npos) return frame.file;
+  rest.remove_prefix(kPlainFiles.size());
+  const std::size_t owner = rest.find('/'), repository = rest.find('/', owner + 1);
+  const std::size_t commit = repository == rest.npos ? rest.npos : rest.find('/', repository + 1);
+  if (owner == rest.npos || commit == rest.npos) return frame.file;
+  return fmt::format("git:github.com/{}:{}:{}", rest.substr(0, repository), rest.substr(commit + 1),
+                     rest.substr(repository + 1, commit - repository - 1));
+}
+
 }  // namespace
 
 FirefoxTables::FirefoxTables(const Recording& recording, const RecordedStacks& stacks)
@@ -84,7 +98,7 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
                                frame.frame->kind == FrameKind::native && is_in_image(*frame.frame);
   const std::int32_t module = native_in_image ? frame.frame->module : Frame::kNone;
   const auto next = static_cast<std::uint32_t>(functions_.size());
-  const std::string file = frame.frame == nullptr ? "" : frame.frame->file;
+  const std::string file = frame.frame == nullptr ? "" : source_name(*frame.frame);
   const auto [at, added] = function_of_.try_emplace({frame.label, file, module}, next);
   if (!added) return at->second;
   std::string name = frame.label;

@@ -78,6 +78,7 @@ Json frame_json(const Snapshot& snapshot, const StackFrame& frame, std::int32_t 
   if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
   if (frame.line != 0) json["line"] = frame.line;
+  if (!frame.source_url.empty()) json["source_url"] = frame.source_url;
   if (frame.line_approximate) json["line_approximate"] = true;
   if (frame.function != 0) json["function_id"] = hex(frame.function);
   return json;

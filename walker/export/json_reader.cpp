@@ -145,6 +145,7 @@ StackFrame read_frame(const Json& json, const Snapshot& snapshot, const std::vec
   frame.folded = number_of<std::uint32_t>(json, "folded", 1);
   frame.file = text_of(json, "file");
   frame.line = number_of<std::uint32_t>(json, "line");
+  frame.source_url = text_of(json, "source_url");
   frame.line_approximate = flag_of(json, "line_approximate");
   frame.function = hex_of(json, "function_id");
   return frame;

@@ -67,6 +67,7 @@ std::string comparable_path(std::string_view path) {
 ManagedImages::ManagedImages(const Snapshot& snapshot, const std::vector<bool>& runtime)
     : program_(comparable_path(snapshot.process.path)) {
   program_stem_ = stem_of(program_);
+  single_file_ = std::ranges::find(runtime, true) == runtime.end();  // NativeAOT
   for (std::size_t i = 0; i < runtime.size(); ++i) {
     if (!runtime[i]) continue;
     const std::string path = comparable_path(snapshot.modules[i].path);

@@ -32,7 +32,7 @@ class ManagedImages {
  private:
   std::string program_, program_stem_;  // the folder and the stem of the comparable path
   std::string runtime_folder_;          // empty if it is the program's folder, or if it is not known
-  bool single_file_ = false;            // the runtime is in the program's own image
+  bool single_file_ = false;            // the runtime, or what takes its place, is in the program's own image
 };
 
 }  // namespace mixwalk

@@ -52,6 +52,7 @@ struct Frame {
                                    // start is not known
   std::string file;                // of the source, as the symbols have it; empty if unknown
   std::uint32_t line = 0;          // in that file; 0 if unknown
+  std::string source_url;          // from which the file can be read on the web; empty if unknown. http or https
   // Whether the line is that of nearby code, because the compiler may have moved code (Assembly::optimised).
   bool line_approximate = false;
   IlPlace il;                      // only managed frames with metadata have it

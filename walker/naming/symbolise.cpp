@@ -50,6 +50,9 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
     named.line = source.line;
   }
   to.back().folded = found->symbol.folded;
+  if (!found->symbol.managed) return;
+  to.back().kind = FrameKind::managed;
+  to.back().displacement = 0;
 }
 
 // How certain a name of that kind is. Some of the names without a kind (older recordings) were exports.
@@ -111,6 +114,7 @@ void add_line(Frame& frame, const Assembly& assembly, ManagedLines& lines) {
   if (!place) return;
   frame.file = bounded_path(std::move(place->file));
   frame.line = place->line;
+  frame.source_url = std::move(place->url);
   frame.line_approximate = assembly.optimised;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "unmanaged/image/debug_directory.h"
@@ -23,7 +24,7 @@ std::string module_of(const Recording& recording, const Frame& frame) {
 }  // namespace
 
 ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
-  if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0};
+  if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0, 0};
   const Frame& from = *frame.frame;
   std::string label(frame.plain_label());  // the page itself marks guesses
   unsigned flags = 0;
@@ -35,7 +36,7 @@ ReportTables::Row ReportTables::row(const Recording& recording, const RecordedSt
   if (from.folded > 1) label += fmt::format(" (one of {})", from.folded);
   const bool named = from.kind == FrameKind::native && !from.name.empty();
   return {letter(from.kind), string(label), string(module_of(recording, from)), string(from.file), from.line, flags,
-          named ? from.displacement : 0, from.address};
+          named ? from.displacement : 0, from.address, string(from.source_url)};
 }
 
 std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const RecordedStacks& stacks,
@@ -98,6 +99,10 @@ void ReportTables::write(JsonWriter& json) const {
   json.array("address", rows_, [&](const Row& row) {
     json.value(std::get<7>(row) == 0 ? std::string() : fmt::format("{:x}", std::get<7>(row)));
   });
+  // Few recordings have URLs.
+  if (std::ranges::any_of(rows_, [](const Row& row) { return std::get<8>(row) != 0; })) {
+    json.array("url", rows_, [&](const Row& row) { json.value(std::get<8>(row)); });
+  }
   json.end_object();
   json.key("nodes");
   json.begin_object();

@@ -39,9 +39,9 @@ class ReportTables {
     inlined = 8,
   };
   // A row has a kind ('M', 'N', 'S', 'G', or 'W' for a word in a frame's place), label, module and file (indices of
-  // strings), line, flags, bytes after the symbol's start, and address.
+  // strings), line, flags, bytes after the symbol's start, address, and the file's URL (an index of strings).
   using Row = std::tuple<char, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, unsigned, std::uint64_t,
-                         std::uint64_t>;
+                         std::uint64_t, std::uint32_t>;
 
   Row row(const Recording& recording, const RecordedStacks::Frame& frame);
   std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);

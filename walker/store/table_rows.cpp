@@ -136,6 +136,7 @@ void row_fields(MessageIO& io, Frame& frame) {
   index(io, 21, frame.il.assembly, kNoAssembly);
   io.varint(22, frame.il.method, 0);
   io.varint(23, frame.il.offset, 0);
+  io.string(24, frame.source_url, "");
 }
 
 void row_fields(MessageIO& io, Crash& crash) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/builders/recordings.h"
 #include "tests/support/full_sink.h"
@@ -80,6 +81,22 @@ std::string category_of_program(bool runtime_is_an_image) {
   const auto profile = nlohmann::json::parse(profile_of(recording));
   const int category = profile.at("shared").at("frameTable").at("category").at(1);
   return profile.at("meta").at("categories").at(category).at("name");
+}
+
+// The Profiler shows the text of files that it knows as "git:".
+TEST(FirefoxProfile, FilesOfGitHubHaveTheNameThatTheProfilerReads) {
+  Recording recording;
+  for (const char* url : {"https://raw.githubusercontent.com/dotnet/runtime/0a1b/src/libraries/A.cs",
+                          "https://a.org/A.cs", "https://raw.githubusercontent.com/dotnet/runtime/0a1b",
+                          "https://raw.githubusercontent.com/",
+                          "https://raw.githubusercontent.com/a/b/c/d?e", ""}) {
+    recording.frames.push_back({.kind = FrameKind::managed, .name = "A.B()", .file = "/_/A.cs", .source_url = url});
+  }
+  recording.nodes = {{Recording::kNone, 0}, {0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
+  const auto shared = nlohmann::json::parse(profile_of(recording)).at("shared");
+  std::set<std::string> files;
+  for (const int name : shared.at("sources").at("filename")) files.insert(shared.at("stringArray").at(name));
+  EXPECT_EQ(files, (std::set<std::string>{"/_/A.cs", "git:github.com/dotnet/runtime:src/libraries/A.cs:0a1b"}));
 }
 
 TEST(FirefoxProfile, ASingleFileProgramHasItsRuntimeInItsOwnImage) {

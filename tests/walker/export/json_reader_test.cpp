@@ -45,6 +45,14 @@ TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
   }
 }
 
+TEST(JsonReaderTest, TheUrlOfASourceFile) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.threads[0].stack.frames[0].source_url = "https://example.org/Client.cs";
+  const ReadJsonDump read = read_json_dump(written(snapshot));
+  ASSERT_TRUE(read.snapshot) << read.error;
+  EXPECT_EQ(read.snapshot->threads[0].stack.frames[0].source_url, "https://example.org/Client.cs");
+}
+
 TEST(JsonReaderTest, ADocumentOfAnOlderMixwalkHasNoLocks) {
   auto json = document();
   json.erase("locks");

@@ -26,7 +26,7 @@ page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 
 # Fields that a frame or a module may lack, by docs/json.md.
 OPTIONAL = {"build_id", "call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
-            "line_approximate", "pdb", "pdb_id", "symbol", "target"}
+            "line_approximate", "pdb", "pdb_id", "source_url", "symbol", "target"}
 # One of each object of the document.
 PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["crash"], ["crash", "objects", 0],
           ["locks", 0], ["locks", 0, "waiters", 0], ["threads", 0],

@@ -92,5 +92,18 @@ TEST(FrameNamesTest, WhereTheRuntimeIsSaysWhoseCodeItIs) {
   EXPECT_FALSE(FrameNames(dump).library(frame));
 }
 
+// A program of NativeAOT has no image of a runtime.
+TEST(FrameNamesTest, OfAProgramWithoutARuntimeTheNamespaceSaysWhoseCodeItIs) {
+  test::HangBuilder builder;
+  builder.thread(0x10, {"M System.Threading.Lock.TryEnterSlow()", "M Orders.Run()"});
+  Snapshot& dump = builder.snapshot();
+  std::erase_if(dump.modules, [](const Module& module) { return module.path.ends_with("coreclr.dll"); });
+  for (Frame& frame : builder.last().stack.frames) frame.module = static_cast<std::int32_t>(dump.modules.size());
+  dump.modules.push_back({0x8'0000'0000, 0x1000, 0, dump.process.path});
+  const FrameNames names(dump);
+  EXPECT_TRUE(names.library(builder.last().stack.frames[0]));
+  EXPECT_FALSE(names.library(builder.last().stack.frames[1]));
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -28,10 +28,16 @@ class Inlining final : public SymbolSource {
  public:
   explicit Inlining(std::unique_ptr<SymbolSource> rest) : rest_(std::move(rest)) {}
   std::optional<Symbol> find(std::uint32_t rva) const override {
+    if (native_aot) {
+      Symbol symbol = Symbol::named(SymbolKind::none, "Orders.Client.Fetch(System.String)", kCode);
+      symbol.managed = true;
+      return symbol;
+    }
     if (rva >= kCode + 0x20) return rest_->find(rva);
     return Symbol{SymbolKind::dwarf, kCode,
                   {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", file, 40}}, folded};
   }
+  static inline bool native_aot = false;
   static inline std::uint32_t folded = 1;
   static inline std::string file = "out.cpp";
 
@@ -49,6 +55,7 @@ class SymboliseTest : public testing::Test {
     thread.stack.frames = {managed(), native(kCode + 0x10), native(kCode + 0x30), managed(), native(kCode + 0x14)};
   }
   ~SymboliseTest() override {
+    Inlining::native_aot = false;
     Inlining::folded = 1;
     Inlining::file = "out.cpp";
   }
@@ -84,6 +91,17 @@ TEST_F(SymboliseTest, InlinedCallsLieAboveTheirFunction) {
   EXPECT_EQ(frames[1].displacement, 0u);
   EXPECT_EQ(frames[4].displacement, 0x30u);
   EXPECT_EQ(frames[4].symbol, SymbolKind::function_table);
+}
+
+TEST_F(SymboliseTest, MethodsOfNativeAotAreManagedFrames) {
+  Inlining::native_aot = true;
+  symbolise(snapshot_, symboliser_);
+  const StackFrame& frame = snapshot_.threads[0].stack.frames[1];
+  EXPECT_EQ(frame.kind, FrameKind::managed);
+  EXPECT_EQ(frame.name, "Orders.Client.Fetch(System.String)");
+  EXPECT_EQ(frame.symbol, SymbolKind::none);
+  EXPECT_EQ(frame.displacement, 0u);
+  EXPECT_EQ(frame.module, 0);
 }
 
 TEST_F(SymboliseTest, RunsCountWhatWasInlined) {
@@ -122,8 +140,10 @@ class OneAssembly final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
     if (path == "C:\\app\\app.dll") return test::assembly_file({});
-    if (path == "C:\\app\\app.pdb") return test::sample_portable_pdb().build();
-    return std::nullopt;
+    if (path != "C:\\app\\app.pdb") return std::nullopt;
+    auto pdb = test::sample_portable_pdb();
+    pdb.source_link(R"({"documents": {"/src/*": "https://example.org/*"}})");
+    return pdb.build();
   }
 };
 
@@ -145,9 +165,11 @@ TEST_F(SymboliseTest, LinesOfManagedFramesSayWhetherTheyAreApproximate) {
   EXPECT_EQ(frames[0].file, "/src/app/Main.cs");
   EXPECT_EQ(frames[0].line, 10u);
   EXPECT_TRUE(frames[0].line_approximate);
+  EXPECT_EQ(frames[0].source_url, "https://example.org/app/Main.cs");
   EXPECT_EQ(frames[1].file, "C:\\Other.cs");
   EXPECT_EQ(frames[1].line, 11u);
   EXPECT_FALSE(frames[1].line_approximate);
+  EXPECT_EQ(frames[1].source_url, "");
   for (const std::size_t without : {2u, 3u}) {
     EXPECT_EQ(frames[without].file, "");
     EXPECT_EQ(frames[without].line, 0u);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/builders/hang_samples.h"
 #include "tests/builders/recordings.h"
@@ -67,6 +68,20 @@ TEST(HtmlExporter, AStackIsThatOfTheThread) {
   EXPECT_EQ(threads[2]["skipped"], "the thread is ending");
   EXPECT_EQ(threads[1]["state"], "partial");
   EXPECT_EQ(threads[1]["why"][0], "leaf run open: the code has no unwind data");
+}
+
+// The column is only there if a frame has a URL. The page makes links of URLs of http and https only.
+TEST(HtmlExporter, TheUrlsOfSourceFiles) {
+  Snapshot snapshot = representative_snapshot();
+  EXPECT_FALSE(data_of(page_of(snapshot))["frames"].contains("url"));
+  snapshot.threads[0].stack.frames[3].source_url = "https://example.org/Client.cs";
+  const std::string page = page_of(snapshot);
+  const Json data = data_of(page);
+  std::multiset<std::string> urls;
+  for (const std::size_t url : data["frames"]["url"]) urls.insert(data["strings"][url]);
+  EXPECT_EQ(urls.count("https://example.org/Client.cs"), 1u);
+  EXPECT_EQ(urls.count(""), urls.size() - 1);
+  EXPECT_NE(page.find("if (!/^https?:"), std::string::npos);
 }
 
 // If a name could end a script or begin a comment, the page would run code from the target.

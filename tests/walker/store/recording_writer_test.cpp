@@ -45,6 +45,7 @@ TEST(RecordingWriter, ADumpComesBack) {
   expect_reads_as(bytes_of(recording), recording);
   recording.some_threads = true;
   recording.unasked = "the DAC crashed";
+  recording.frames[0].source_url = "https://example.org/Client.cs";
   expect_reads_as(bytes_of(recording), recording);
 }
 

@@ -46,7 +46,14 @@ function frameRow(frame, index, mark, {search = '', module = '', changed = false
           frames.offset[frame] ? el('span', {class: 'behind'}, `+${hex(frames.offset[frame])}`) : null,
           guessed ? el('span', {class: 'tag warn'}, `guessed: ${how}`) : null,
           mark ? el('span', {class: 'tag warn'}, mark) : null),
-      place ? el('span', {class: 'place'}, ...marked(place, search)) : null);
+      place ? placeIn(frame, place, search) : null);
+}
+
+function placeIn(frame, place, search) {
+  const href = sourceUrl(frame);
+  return el('span', {class: 'place'}, ...(href
+      ? [el('a', {href, target: '_blank', rel: 'noopener noreferrer'}, ...marked(place, search))]
+      : marked(place, search)));
 }
 
 function foldRow(index, text, rows, {search = '', open = false}) {

@@ -48,6 +48,16 @@ function placeOf(frame) {
   return line ? `${readable(file)}:${frames.flags[frame] & FLAG.approximate ? '~' : ''}${line}` : readable(file);
 }
 
+// The source file on the web: from the portable PDB, whose maker could write anything there. GitHub's plain files
+// have no lines, and its pages do. Empty if there is none.
+function sourceUrl(frame) {
+  const url = strings[frames.url?.[frame] ?? 0];
+  if (!/^https?:\/\//i.test(url)) return '';
+  const github = /^https:\/\/raw\.githubusercontent\.com\/([^/?#]+\/[^/?#]+)\/([^/?#]+)\/([^?#]+)$/.exec(url);
+  const line = frames.line[frame];
+  return github ? `https://github.com/${github[1]}/blob/${github[2]}/${github[3]}${line ? `#L${line}` : ''}` : url;
+}
+
 // A label in three parts: the text before the function's own name, that name, and the text after it.
 function partsOf(frame) {
   const label = labels[frame];
