@@ -148,7 +148,8 @@ struct Candidates {
     for (const SymbolPath::Folder& folder : path.folders) {
       if (!folder.store) add_both(folder.path, false, name, {});
       if (store_id.empty()) continue;
-      if (folder.two_tier) add_both(folder.path, true, name, store_id);
+      // A name like "..x" would lead out of the store.
+      if (folder.two_tier && !name.starts_with("..")) add_both(folder.path, true, name, store_id);
       add_both(folder.path, false, name, store_id);
     }
   }

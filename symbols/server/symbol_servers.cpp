@@ -49,6 +49,22 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : '.' + std::to_string(tenths % 10)) + " s";
 }
 
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain) {
+      encoded += c;
+    } else {
+      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return encoded;
+}
+
 // Takes a text that may not be long.
 class SmallText final : public HttpTaker {
  public:
@@ -84,26 +100,7 @@ std::string server_fault(HttpGet& http, const std::string& url, const SymbolLimi
 }
 
 std::string store_address(std::string_view folder, std::string_view id, std::string_view file) {
-  std::string address;
-  const auto add = [&](std::string_view part) {
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
-    for (const char c : part) {
-      const bool plain = (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||
-                         std::string_view("-._~").find(c) != std::string_view::npos;
-      const auto byte = static_cast<unsigned char>(c);
-      if (plain) {
-        address += c;
-      } else {
-        address += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-      }
-    }
-  };
-  add(folder);
-  address += '/';
-  add(id);
-  address += '/';
-  add(file);
-  return address;
+  return percent_encoded(folder) + '/' + percent_encoded(id) + '/' + percent_encoded(file);
 }
 
 // The requests for one file, and its place in the store. The partial file is removed at the end.
@@ -237,6 +234,7 @@ std::optional<FetchedFile> SymbolServers::fetch(const StoreKey& key, const FileC
   if (over_ || servers_.empty() || !asked_.insert(ascii_lower(key.name + '/' + key.id)).second) return std::nullopt;
   const auto begin = Clock::now();
   end_ = begin + (limits_.all - spent_);
+  watch_.show({.name = key.name});
   std::optional<FetchedFile> found;
   for (Server& server : servers_) {
     if (!server.off && !found && !is_over()) found = fetch_from(server, key, check);
@@ -289,7 +287,9 @@ SymbolServers::Result SymbolServers::get_plain(Server& server, Request& request)
     spellings.push_back(std::move(lower));
   }
   const auto get_two_tier = [&](const StoreKey& key) {
-    return get(server, key.name.substr(0, 2) + '/' + store_address(key.name, key.id, key.name), request);
+    const std::string tier = key.name.substr(0, 2);
+    if (tier == "..") return Result::missing;  // it would lead out of the store
+    return get(server, percent_encoded(tier) + '/' + store_address(key.name, key.id, key.name), request);
   };
   for (const StoreKey& key : spellings) {
     if (server.tiers == Server::Tiers::two) {

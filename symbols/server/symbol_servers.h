@@ -19,7 +19,7 @@ namespace mixwalk {
 // The loading of a file, as a person sees it.
 struct LoadProgress {
   std::string_view name;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;            // 0: a server is asked for the file
   std::uint64_t of = 0;               // the whole length; 0 if the server does not say it
   std::chrono::milliseconds time{0};  // since the first byte
 };

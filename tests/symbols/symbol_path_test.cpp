@@ -150,6 +150,14 @@ TEST(PdbCandidatesTest, StoresOfTwoTiers) {
                                                  "/sym/app.pdb/121212121212121212121212121212121/app.pdb"}));
 }
 
+TEST(PdbCandidatesTest, FirstTierThatWouldLeadOutOfTheStore) {
+  SymbolPath path = parse_symbol_path("srv*/sym");
+  path.folders[0].two_tier = true;
+  for (const std::string& candidate : pdb_candidates("", id_of("..x.pdb"), path)) {
+    EXPECT_TRUE(candidate.starts_with("/sym/..x.pdb/")) << candidate;
+  }
+}
+
 TEST(PdbCandidatesTest, EachPathOnce) {
   EXPECT_EQ(pdb_candidates("/a/app.exe", id_of("/a/app.pdb"), {}), Texts{"/a/app.pdb"});
   EXPECT_EQ(pdb_candidates("/a/app.exe", id_of("app.pdb"), {}), Texts{"/a/app.pdb"});

@@ -17,6 +17,12 @@ namespace mixwalk {
 // does not say where these are.
 std::string default_symbol_store();
 
+// The same choice, but no server is asked.
+inline SymbolChoice offline(SymbolChoice choice) {
+  choice.asking = SymbolAsking::offline;
+  return choice;
+}
+
 // The symbol path of a command: the value of --symbol-path, or else the environment variable _NT_SYMBOL_PATH, with the
 // servers that are to be asked.
 SymbolPath symbol_path_of(const SymbolChoice& choice);

@@ -37,6 +37,7 @@ ProgressLine::Terminal terminal() {
 }  // namespace
 
 std::string progress_text(const LoadProgress& progress) {
+  if (progress.bytes == 0) return "asking for " + printable(progress.name, kMaxName);
   std::string text = "loading " + printable(progress.name, kMaxName) + ", " + megabytes(progress.bytes);
   if (progress.of != 0) text += " of " + megabytes(progress.of);
   text += " MB";

@@ -102,7 +102,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif way == "huge":
             self.send(200, {"Content-Length": 1 << 40}, b"right ")
         elif way == "to-http":
-            self.send(302, {"Location": f"http://localhost:{Handler.http_port}/good/a.pdb/1/a.pdb", "Content-Length": 0})
+            self.send(302, {"Content-Length": 0,
+                            "Location": f"http://localhost:{Handler.http_port}/good/a.pdb/1/a.pdb"})
         elif way == "to-good":
             self.send(302, {"Location": "/good/a.pdb/1/a.pdb", "Content-Length": 0})
         elif way == "to-itself":
@@ -138,8 +139,8 @@ def openssl(*arguments):
 
 def make_authority(folder, name):
     key, certificate = os.path.join(folder, name + ".key"), os.path.join(folder, name + ".pem")
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",
-            f"/CN={name} of the test", "-addext", "basicConstraints=critical,CA:TRUE", "-addext",
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+            "-subj", f"/CN={name} of the test", "-addext", "basicConstraints=critical,CA:TRUE", "-addext",
             "keyUsage=critical,keyCertSign,cRLSign")
     return key, certificate
 
@@ -151,8 +152,8 @@ def make_certificate(folder, authority, host):
         out.write(f"subjectAltName=DNS:{host}\nextendedKeyUsage=serverAuth\nbasicConstraints=CA:FALSE\n")
     openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj",
             f"/CN={host}")
-    openssl("x509", "-req", "-in", base + ".csr", "-CA", authority[1], "-CAkey", authority[0], "-CAcreateserial", "-out",
-            base + ".pem", "-days", "2", "-extfile", extensions)
+    openssl("x509", "-req", "-in", base + ".csr", "-CA", authority[1], "-CAkey", authority[0], "-CAcreateserial",
+            "-out", base + ".pem", "-days", "2", "-extfile", extensions)
     return base + ".pem", base + ".key"
 
 
@@ -304,8 +305,9 @@ class Test:
         store = self.store("full")
         os.makedirs(store)
         script = f"mount -t tmpfs -o size=64k none '{store}' && exec \"$@\""
-        run = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", *self.command(store, self.http + "/good", "a.pdb/1")],
-                             capture_output=True, text=True, timeout=60)
+        command = self.command(store, self.http + "/good", "a.pdb/1")
+        run = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", *command], capture_output=True, text=True,
+                             timeout=60)
         if "mount:" in run.stderr or "unshare" in run.stderr:
             print(f"a full disk was not tried: {run.stderr.strip()}")
             return
@@ -336,8 +338,8 @@ class Test:
         default = shown("--symbol-path", url)
         self.expect(os.path.exists(os.path.join(self.folder, ".cache/mixwalk/symbols/app.pdb")), default.stderr)
         failed = shown("--symbol-path", f"srv*{self.store('none')}*http://localhost:1/x")
-        self.expect("http://localhost:1/x is not asked any more: " in failed.stderr and failed.returncode == before.returncode,
-                    failed.stderr)
+        self.expect("http://localhost:1/x is not asked any more: " in failed.stderr, failed.stderr)
+        self.expect(failed.returncode == before.returncode and failed.stdout == before.stdout, failed.stdout)
         limited = shown("--symbol-path", f"srv*{self.store('none')}*{self.http}/silent-before", "--symbol-limits",
                         "1s,1s,20s")
         self.expect("no byte came for 1 s" in limited.stderr, limited.stderr)

@@ -44,7 +44,9 @@ class SymbolLoaderTest : public testing::Test {
 TEST_F(SymbolLoaderTest, SaysOnceWhatWasLoadedFromWhere) {
   SymbolLoader both = loader("srv*https://bad;srv*https://good");
   ASSERT_NE(both.servers(), nullptr);
-  for (const char* name : {"a.pdb", "b.pdb", "none.pdb", "c.pdb", "d.pdb", "e.pdb", "f.pdb"}) both.fetch({name, "1"}, any);
+  for (const char* name : {"a.pdb", "b.pdb", "none.pdb", "c.pdb", "d.pdb", "e.pdb", "f.pdb"}) {
+    both.fetch({name, "1"}, any);
+  }
   EXPECT_THAT(both.lines({{"none.pdb", "1"}}),
               ElementsAre("loaded 6 files (0.0 MB) from https://good into \"" + folder_ +
                               "\": a.pdb, b.pdb, c.pdb, d.pdb, e.pdb and 1 more",
@@ -65,6 +67,7 @@ TEST_F(SymbolLoaderTest, SaysHowMissingFilesAreFound) {
 TEST_F(SymbolLoaderTest, Progress) {
   EXPECT_EQ(progress_text({.name = "a.pdb", .bytes = 1'500'000, .of = 3'000'000, .time = std::chrono::seconds(2)}),
             "loading a.pdb, 1.5 of 3.0 MB, 0.8 MB/s");
+  EXPECT_EQ(progress_text({.name = "a.pdb"}), "asking for a.pdb");
   EXPECT_EQ(progress_text({.name = "a\x1b.pdb", .bytes = 1'500'000}), "loading a\\x1b.pdb, 1.5 MB");
 }
 

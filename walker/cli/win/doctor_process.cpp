@@ -97,9 +97,8 @@ void read_target(const LiveTarget& target, bool native_aot, const SymbolChoice& 
   }
 }
 
-DoctorLine pdbs_of(Snapshot& snapshot, SymbolChoice choice) {
-  choice.asking = SymbolAsking::offline;
-  LocalSymbols symbols(choice);
+DoctorLine pdbs_of(Snapshot& snapshot, const SymbolChoice& choice) {
+  LocalSymbols symbols(offline(choice));
   identify(snapshot, symbols.identities(), symbols.lines());
   symbolise(snapshot, symbols.symboliser());
   add_lines(snapshot, symbols.lines());

@@ -147,16 +147,33 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   return snapshot;
 }
 
+void name_frames(Snapshot& snapshot, LocalSymbols& symbols, CallChecker& calls) {
+  identify(snapshot, symbols.identities(), symbols.lines());
+  symbolise(snapshot, symbols.symboliser());
+  check_calls(snapshot, calls);
+}
+
 // Native locks are found by the names of frames, in the memory of the process shortly after its dump. `calls`: of this
 // snapshot.
 void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
   spdlog::info("symbolising");
   const bool is_large = snapshot.threads.size() >= kManyThreads;
   if (is_large) line_.show("finding the names of the frames of " + count_words(snapshot.threads.size(), "thread"));
-  identify(snapshot, symbols_.identities(), symbols_.lines());
-  symbolise(snapshot, symbols_.symboliser());
-  check_calls(snapshot, calls);
-  if (command_.locks) add_native_locks_of(snapshot);
+  if (command_.locks && symbols_.loader().servers() != nullptr) {
+    // Servers may take long. The locks are those of the process shortly after its dump, so they are looked for by the
+    // names that this machine has.
+    Snapshot here = snapshot;
+    LocalSymbols symbols(offline(command_.visit.symbols));
+    CallChecker calls_here(symbols.symboliser(), loaded_images(here));
+    name_frames(here, symbols, calls_here);
+    add_native_locks_of(here);
+    snapshot.locks = std::move(here.locks);
+    snapshot.locks_missing = std::move(here.locks_missing);
+    name_frames(snapshot, symbols_, calls);
+  } else {
+    name_frames(snapshot, symbols_, calls);
+    if (command_.locks) add_native_locks_of(snapshot);
+  }
   add_lines(snapshot, symbols_.lines());
   symbols_.loader().release_ctrl_c();
   if (is_large) line_.clear();

@@ -36,12 +36,6 @@ constexpr std::uint32_t kEndingMs = 1000;
 // stood for some 200 ms.
 constexpr int kMostStands = 3;
 
-// While mixwalk waits for a server, it would not take the samples of the target, and some would be lost.
-SymbolChoice offline(SymbolChoice symbols) {
-  symbols.asking = SymbolAsking::offline;
-  return symbols;
-}
-
 // The destinations of a recording: a file, a collector, or both.
 struct Outputs {
   std::unique_ptr<RecordOutput> file;
@@ -70,6 +64,7 @@ class RecordingRun {
       : command_(command),
         session_(session),
         outputs_(std::move(outputs)),
+        // While mixwalk waits for a server, it would not take the samples of the target, and some would be lost.
         symbols_(offline(command.visit.symbols)),
         collector_([this](Frame frame, const Module& module) {
           return symbolised(std::move(frame), module, symbols_.symboliser());
@@ -313,8 +308,8 @@ void RecordingRun::say_missing_pdbs() const {
   if (missing.empty()) return;
   spdlog::info(missing_text(missing));
   if (command_.format == nullptr || command_.format->id != Format::mixwalk) return;
-  print_failure({ExitCode::ok, not_found_words(missing) +
-                                   "; mixwalk symbolise FILE --symbols online asks Microsoft's symbol server for them"});
+  const std::string advice = "; mixwalk symbolise FILE --symbols online asks Microsoft's symbol server for them";
+  print_failure({ExitCode::ok, not_found_words(missing) + advice});
 }
 
 // Writes and sends all samples so far, even if the recording failed in the middle.
