@@ -29,9 +29,9 @@ namespace {
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
 constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m", kLock = "\x1b[33m";
 
-constexpr LineLimits kLimits{.names = TextExporter::kMaxNameBytes, .files = TextExporter::kMaxNameBytes};
+constexpr LineLimits kLimits{.names = kMaxTextNameBytes, .files = kMaxTextNameBytes};
 
-std::string bounded(std::string_view text) { return printable(text, TextExporter::kMaxNameBytes); }
+std::string bounded(std::string_view text) { return printable(text, kMaxTextNameBytes); }
 
 // Quotes a name. Quotes inside the name are escaped, so that they do not end the text.
 std::string quoted(std::string_view text) {
@@ -45,7 +45,7 @@ std::string quoted(std::string_view text) {
 
 class Writer {
  public:
-  Writer(const Snapshot& snapshot, const TextExporter::Options& options)
+  Writer(const Snapshot& snapshot, const ShowOptions& options)
       : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), names_(snapshot),
         roles_(thread_roles(snapshot)) {}
 
@@ -232,11 +232,11 @@ class Writer {
       add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
-    for (std::size_t i = 0; i < held.size() && i < TextExporter::kMaxLocks; ++i) {
+    for (std::size_t i = 0; i < held.size() && i < kMaxTextLocks; ++i) {
       add(holder_text(held[i]->kind, lock_label(*held[i])) + entered(*held[i]) + waiting(*held[i]));
     }
-    if (held.size() > TextExporter::kMaxLocks) {
-      add("holds " + count_words(held.size() - TextExporter::kMaxLocks, "more lock"));
+    if (held.size() > kMaxTextLocks) {
+      add("holds " + count_words(held.size() - kMaxTextLocks, "more lock"));
     }
     return text;
   }
@@ -322,7 +322,7 @@ class Writer {
   }
 
   const Snapshot& snapshot_;
-  const TextExporter::Options& options_;
+  const ShowOptions& options_;
   const RuntimeFrames runtime_frames_;
   const FrameNames names_;
   const std::vector<ThreadRoles> roles_;  // by thread
@@ -330,8 +330,8 @@ class Writer {
 
 }  // namespace
 
-bool TextExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  const Writer writer(snapshot, options_);
+bool write_text(const Snapshot& snapshot, const ShowOptions& options, ByteSink& sink) {
+  const Writer writer(snapshot, options);
   if (!sink.write(writer.crash() + writer.header())) return false;
   // The thread that crashed comes first.
   const auto crashed =

@@ -135,7 +135,7 @@ std::optional<Failure> RecordOutput::finish() {
   has_samples_ = has_samples_ || !collector_->recording().samples.empty();
   if (spares_a_file()) return std::nullopt;
   if (pieces_) return written(pieces_->end());
-  return write_recording(*at_end_, *command_.format, *command_.format->make(),
+  return write_recording(*at_end_, *command_.format, {.filter = command_.filter},
                          filtered(collector_->recording(), command_.filter));
 }
 
