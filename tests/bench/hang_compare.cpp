@@ -12,7 +12,7 @@
 #include "walker/export/findings_json.h"
 #include "walker/export/findings_text.h"
 #include "walker/hang/findings.h"
-#include "walker/report/html_exporter.h"
+#include "walker/report/html.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -61,7 +61,7 @@ int run(std::uint32_t threads, std::uint32_t dumps, int rounds) {
     write_findings_json(input, found, "0.0.0", json);
     const double written = cpu_ms();
     StringSink html;
-    HtmlExporter().write_findings(input, found, html);
+    write_html_dumps(input, {}, html, &found);
     page.push_back(cpu_ms() - written);
     bytes = html.text.size();
     find.push_back(compared - begun);

@@ -8,6 +8,7 @@
 #include "tests/builders/image_builder.h"
 #include "tests/builders/snapshot_builder.h"
 #include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {
@@ -302,6 +303,15 @@ Recording crowded_recording(SampleEvent event) {
   }
   recording.duration_ns = last + 1000;
   return recording;
+}
+
+Recording series_recording(const std::vector<Snapshot>& series) {
+  SeriesBuilder builder;
+  for (const Snapshot& dump : series) {
+    if (!dump.threads.empty()) builder.add(dump);
+  }
+  builder.end();
+  return std::move(builder.recording());
 }
 
 }  // namespace mixwalk

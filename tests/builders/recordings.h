@@ -12,6 +12,9 @@ namespace mixwalk {
 // format. The result is the same on every machine.
 Recording representative_recording(SampleEvent event = SampleEvent::wall);
 
+// The recording of a whole series of dumps.
+Recording series_recording(const std::vector<Snapshot>& series);
+
 // The images of that recording that are still on the disk: one as it was loaded, one changed.
 inline constexpr const char* kImageOnDisk = "C:\\plugins\\first.dll";
 class RecordedImages final : public ImageFiles {

@@ -118,7 +118,7 @@ TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
   }
   EXPECT_EQ(met.size(), calls.size());
   StringSink firefox;
-  ASSERT_TRUE(FirefoxProfileExporter().write(recording, firefox));
+  ASSERT_TRUE(write_firefox_profile(recording, firefox));
   EXPECT_NE(firefox.text.find("Program.cs\""), std::string::npos);
   EXPECT_NE(firefox.text.find("\"Hang.Program.Deadlock(object, object)\""), std::string::npos);
 }

@@ -58,7 +58,7 @@ std::string to_text(const Snapshot& snapshot, const Thread& thread) {
   Snapshot one = snapshot;
   one.threads = {thread};
   StringSink sink;
-  TextExporter({}).write(one, sink);
+  write_text(one, {}, sink);
   return sink.text;
 }
 

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   mixwalk::StringSink json, text;
-  mixwalk::JsonExporter({}).write(*read.snapshot, json);
+  mixwalk::write_json(*read.snapshot, {}, json);
   const auto again = mixwalk::read_json_dump(json.text);
   if (!again.snapshot) std::abort();
   const std::vector<mixwalk::Snapshot> dumps = {*read.snapshot, *again.snapshot};

@@ -7,9 +7,9 @@
 
 #include "tests/builders/record_builder.h"
 #include "walker/export/dump_format.h"
-#include "walker/export/store_exporter.h"
-#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 #include "walker/store/recording_reader.h"
+#include "walker/store/recording_writer.h"
 
 namespace {
 
@@ -48,12 +48,14 @@ void read(std::string_view bytes) {
   check_indices(*first.recording);
 
   mixwalk::StringSink sink;
-  check(mixwalk::StoreExporter().write(*first.recording, sink));
+  check(mixwalk::write_store(*first.recording, sink));
   const mixwalk::ReadRecording again = mixwalk::read_recording(sink.text);
   check(again.recording == first.recording && again.cut.kind == mixwalk::Cut::Kind::none);
   // Copying the shared stacks for every sample takes time, so this is done only for small recordings.
   if (bytes.size() < 1000 && mixwalk::dump_refusal(*first.recording).empty()) {
-    check(mixwalk::to_snapshot(*first.recording).threads.size() == first.recording->samples.size());
+    std::size_t threads = 0;
+    for (const mixwalk::Snapshot& dump : mixwalk::to_series(*first.recording)) threads += dump.threads.size();
+    check(threads == first.recording->samples.size());
   }
 }
 

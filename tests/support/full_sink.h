@@ -1,6 +1,6 @@
 #pragma once
 
-#include "walker/export/exporter.h"
+#include "walker/base/byte_sink.h"
 
 namespace mixwalk {
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "tests/builders/recordings.h"
-#include "walker/export/store_exporter.h"
 #include "walker/store/recording_reader.h"
+#include "walker/store/recording_writer.h"
 
 namespace {
 
@@ -29,7 +29,7 @@ int write(const char* path, std::uint32_t samples) {
   if (!file) return 1;
   mixwalk::FileSink sink(file.get());
   const auto start = Clock::now();
-  if (!mixwalk::StoreExporter().write(recording, sink)) return 1;
+  if (!mixwalk::write_store(recording, sink)) return 1;
   if (std::fflush(file.get()) != 0) return 1;
   std::printf("written: %zu samples in %.0f ms, %ld bytes\n", recording.samples.size(),
               ms_since(start), std::ftell(file.get()));

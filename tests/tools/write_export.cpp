@@ -28,40 +28,44 @@
 #include "walker/export/otlp.h"
 #include "walker/export/pprof.h"
 #include "walker/export/speedscope.h"
-#include "walker/export/store_exporter.h"
 #include "walker/hang/findings.h"
 #include "walker/hang/standings.h"
 #include "walker/model/recording_builder.h"
-#include "walker/report/html_exporter.h"
+#include "walker/model/series.h"
+#include "walker/report/html.h"
 #include "walker/shown/frame_label.h"
 #include "walker/shown/image_id.h"
-#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/shown_stacks.h"
 #include "walker/shown/words.h"
 #include "walker/store/recording_reader.h"
+#include "walker/store/recording_writer.h"
 
 namespace mixwalk {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>> kFormats = {
-    {"collapsed", [] { return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{}); }},
+const std::map<std::string, std::function<bool(const Recording&, ByteSink&)>> kFormats = {
+    {"collapsed", [](const Recording& recording, ByteSink& sink) { return write_collapsed(recording, sink); }},
     {"collapsed-plain",
-     [] {
-       return std::make_unique<CollapsedExporter>(
-           CollapsedExporter::Options{.annotate = false, .threads = true});
+     [](const Recording& recording, ByteSink& sink) {
+       return write_collapsed(recording, sink, {.annotate = false, .threads = true});
      }},
-    {"speedscope", [] { return std::make_unique<SpeedscopeExporter>(); }},
-    {"pprof", [] { return std::make_unique<PprofExporter>(); }},
+    {"speedscope", &write_speedscope},
+    {"pprof", &write_pprof},
     {"otlp",
-     [] {
-       static RecordedImages images;
-       return std::make_unique<OtlpExporter>(images);
+     [](const Recording& recording, ByteSink& sink) {
+       RecordedImages images;
+       return write_otlp(recording, images, sink);
      }},
-    {"firefox_profile", [] { return std::make_unique<FirefoxProfileExporter>(); }},
-    {"chrome_trace", [] { return std::make_unique<ChromeTraceExporter>(); }},
-    {"html", [] { return std::make_unique<HtmlExporter>(); }},
-    {"mixwalk", [] { return std::make_unique<StoreExporter>(); }},
+    {"firefox_profile", &write_firefox_profile},
+    {"chrome_trace", &write_chrome_trace},
+    {"html",
+     [](const Recording& recording, ByteSink& sink) {
+       if (recording.event == SampleEvent::dump) return write_html_dumps(to_series(recording), {}, sink);
+       return write_html_recording(ShownRecording(recording, true), {}, sink);
+     }},
+    {"mixwalk", &write_store},
 };
 
 Recording stored_recording(const std::string& path) {
@@ -152,7 +156,8 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
      [](ByteSink& sink) {
        const std::vector<Snapshot> dumps = deadlock_snapshots();
        const std::vector<std::string> files = {"a.mixwalk", hostile_names()[0]};
-       return HtmlExporter().write_findings(dumps, find_hangs(dumps, files), sink);
+       const Findings findings = find_hangs(dumps, files);
+       return write_html_dumps(dumps, {}, sink, &findings);
      }},
     {"fleet",
      [](ByteSink& sink) {
@@ -162,7 +167,7 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
        const std::vector<std::string> files = {hostile_names()[0], "web4.mixwalk", "web1.mixwalk", "web2.mixwalk"};
        const Findings findings = find_hangs(dumps, files);
        const Fleet fleet = find_fleet(dumps, findings);
-       return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
+       return write_html_dumps(dumps, {}, sink, &findings, &fleet);
      }},
     {"large-fleet",
      [](ByteSink& sink) {
@@ -176,14 +181,15 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
        }
        const Findings findings = find_hangs(dumps, files);
        const Fleet fleet = find_fleet(dumps, findings);
-       return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
+       return write_html_dumps(dumps, {}, sink, &findings, &fleet);
      }},
     {"difference",
      [](ByteSink& sink) {
        auto [before, after] = compared_recordings();
        mark_standings(before);
        mark_standings(after);
-       return HtmlExporter().write_difference(before, after, {"before.mixwalk", hostile_names()[0]}, sink);
+       return write_html_difference(ShownRecording(before, true), ShownRecording(after, true),
+                                    {"before.mixwalk", hostile_names()[0]}, "", sink);
      }},
 };
 
@@ -208,7 +214,7 @@ Json facts(const Recording& recording) {
   }
   json["frames"] = Json::array();
   for (const Frame& frame : recording.frames) {
-    json["frames"].push_back({{"label", frame_label(recording, frame)},
+    json["frames"].push_back({{"label", utf8_label(recording.modules, frame)},
                               {"name", frame.name},
                               {"kind", enum_name(frame.kind)},
                               {"symbol", enum_name(frame.symbol)},
@@ -253,7 +259,7 @@ int run(const std::string& name, const std::string& format, const std::string& p
   }
   FileSink sink(file.get());
   if (page != kPages.end()) return page->second(sink) ? 0 : 1;
-  if (snapshot != kSnapshots.end()) return HtmlExporter().write_series(snapshot->second(), sink) ? 0 : 1;
+  if (snapshot != kSnapshots.end()) return write_html_dumps(snapshot->second(), {}, sink) ? 0 : 1;
   Recording made = recording->second();
   complete_standings(made);
   if (format == "image") {
@@ -264,7 +270,7 @@ int run(const std::string& name, const std::string& format, const std::string& p
     constexpr auto kReplace = Json::error_handler_t::replace;
     return sink.write(facts(made).dump(1, ' ', true, kReplace)) ? 0 : 1;
   }
-  return exporter->second()->write(made, sink) ? 0 : 1;
+  return exporter->second(made, sink) ? 0 : 1;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "walker/cli/input_file.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/export/difference_text.h"
-#include "walker/report/html_exporter.h"
+#include "walker/report/html.h"
 #include "walker/shown/recording_difference.h"
 #include "walker/shown/recording_filter.h"
 
@@ -42,7 +42,8 @@ ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecord
   if (command.quiet) return ExitCode::ok;
   const auto failure = output.write([&](ByteSink& sink) {
     if (command.format == Format::html) {
-      return HtmlExporter({.all = command.all}, note).write_difference(before, after, files, sink);
+      const bool fold = !command.all;
+      return write_html_difference(ShownRecording(before, fold), ShownRecording(after, fold), files, note, sink);
     }
     return write_difference_text(before, after, files, {.colour = colour, .all = command.all}, sink);
   });

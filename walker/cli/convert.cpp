@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,11 +15,9 @@
 #include "walker/cli/output/otlp_session.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
-#include "walker/export/dump_format.h"
-#include "walker/export/text.h"
 #include "walker/hang/standings.h"
 #include "walker/model/recording_slice.h"
-#include "walker/report/html_exporter.h"
+#include "walker/model/series.h"
 #include "walker/shown/recording_filter.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
@@ -86,19 +83,19 @@ std::optional<Failure> keep_times(Recording& recording, const ConvertCommand& co
 
 // `note`: about the file, for a format that has room for it; may be empty.
 std::optional<Failure> write(const Recording& original, const ConvertCommand& command, const std::string& note) {
-  auto exporter = command.format->make();
-  if (command.format->id == Format::text && command.filter.all) {
-    exporter = std::make_unique<DumpExporter>(
-        std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
-  }
-  if (command.format->id == Format::html) exporter = std::make_unique<HtmlExporter>(command.filter, note);
+  const RecordingFormat& format = *command.format;
+  const ShowOptions options{.filter = command.filter, .note = note};
   // A .mixwalk file has all frames. In other formats, only recordings of exceptions have frames left out.
-  const bool whole = command.format->id == Format::mixwalk || command.filter.all ||
+  const bool whole = format.id == Format::mixwalk || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
   Output output(command.output == "-" ? std::nullopt : std::optional(command.output));
   if (auto failure = output.failure()) return failure;
-  return write_recording(output, *command.format, *exporter, whole ? original : shown);
+  if (original.event == SampleEvent::dump && format.write_dumps != nullptr) {
+    const std::vector<Snapshot> dumps = to_series(original);
+    return output.write([&](ByteSink& sink) { return format.write_dumps(dumps, options, sink); });
+  }
+  return write_recording(output, format, options, whole ? original : shown);
 }
 
 // No other format has all data of a recording, so a mistake in the command line must not cost the recording.

@@ -24,7 +24,7 @@
 #include "walker/hang/findings.h"
 #include "walker/hang/standings.h"
 #include "walker/model/series.h"
-#include "walker/report/html_exporter.h"
+#include "walker/report/html.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
 
@@ -224,7 +224,7 @@ bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Fi
   const Fleet fleet = command.across ? find_fleet(dumps.dumps, findings) : Fleet();
   const Fleet* const across = command.across ? &fleet : nullptr;
   if (command.format == Format::html) {
-    return HtmlExporter({.all = command.all}, note).write_findings(dumps.dumps, findings, sink, across);
+    return write_html_dumps(dumps.dumps, {.filter = {.all = command.all}, .note = note}, sink, &findings, across);
   }
   if (command.format == Format::json) return write_findings_json(dumps.dumps, findings, kVersion, sink, across);
   return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);

@@ -45,6 +45,12 @@ struct HeapTypes {
   std::unordered_map<std::uint64_t, ObjectBytes> known;
 };
 
+// The managed heap, for a walk through it. Parts may be missing.
+struct ManagedHeap {
+  std::vector<HeapPart> parts;  // HeapParts::take(); empty if the heap cannot be read, or is being collected
+  HeapTypes types;
+};
+
 // An entry of one of the collector's lists of segments or regions.
 struct HeapSegment {
   HeapPart part;

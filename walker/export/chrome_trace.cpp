@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "walker/export/json_writer.h"
-#include "walker/shown/recorded_stacks.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
@@ -36,24 +35,24 @@ std::uint64_t added(std::uint64_t a, std::uint64_t b) { return a + std::min(b, k
 
 class ChromeTraceWriter {
  public:
-  ChromeTraceWriter(const Recording& recording, ByteSink& sink)
-      : recording_(recording), stacks_(recording), json_(sink) {}
+  ChromeTraceWriter(const ShownRecording& shown, ByteSink& sink)
+      : shown_(shown), recording_(shown.recording), stacks_(shown.stacks), json_(sink) {}
 
   bool write() {
     names();
     json_.begin_object();
     json_.field("displayTimeUnit", "ns");
-    if (const std::string rate = rate_sentence(recording_); !rate.empty()) {
+    if (!shown_.rate.empty()) {
       json_.key("otherData");
       json_.begin_object();
-      json_.field("rate reached", rate);
+      json_.field("rate reached", shown_.rate);
       json_.end_object();
     }
     json_.key("traceEvents");
     json_.begin_array();
     metadata("process_name", 0, module_name({.path = recording_.process.path}));
     for (const Track& track : tracks()) {
-      metadata("thread_name", track.thread_id, thread_label(recording_.threads[track.name_of]));
+      metadata("thread_name", track.thread_id, shown_.threads[track.name_of].label);
       slices(track);
     }
     if (recording_.samples.empty()) no_samples();
@@ -93,11 +92,11 @@ class ChromeTraceWriter {
 
   // Makes, for each frame, the event's fields that never change.
   void names() {
-    for (const RecordedStacks::Frame& frame : stacks_.frames()) name_.push_back(fields(frame, Standing::unknown));
+    for (const ShownStacks::Frame& frame : stacks_.frames()) name_.push_back(fields(frame, Standing::unknown));
   }
 
   // Frames with equal fields share one entry. The categories of a leaf are its kind and the thread's standing.
-  std::uint32_t fields(const RecordedStacks::Frame& frame, Standing standing) {
+  std::uint32_t fields(const ShownStacks::Frame& frame, Standing standing) {
     std::string fields =
         fmt::format(R"("cat":"{}{}{}","name":{})", frame.frame == nullptr ? "none" : enum_name(frame.frame->kind),
                     standing == Standing::unknown ? "" : ",",
@@ -158,7 +157,7 @@ class ChromeTraceWriter {
     const Recording::Sample& sample = recording_.samples[track.samples[i]];
     const bool last = i + 1 == track.samples.size();
     const std::uint64_t next = last ? kLast : recording_.samples[track.samples[i + 1]].time_ns;
-    if (!timed()) return {std::min(added(begin, kMomentNs), next == 0 ? next : next - 1), false};
+    if (!shown_.timed) return {std::min(added(begin, kMomentNs), next == 0 ? next : next - 1), false};
     const std::uint64_t own = added(sample.time_ns, sample.value);
     const std::uint64_t twice = added(recording_.period_ns, recording_.period_ns);
     if (!last && next <= std::max(own, added(sample.time_ns, twice))) return {next, true};
@@ -169,8 +168,6 @@ class ChromeTraceWriter {
     }
     return {own, false};
   }
-
-  bool timed() const { return unit(recording_.event) == "nanoseconds"; }
 
   // Samples of one time come one after the other, each for a nanosecond at least. Without a length,
   // a slice would not be visible, and programs that sort events by time could not know which slice
@@ -190,10 +187,10 @@ class ChromeTraceWriter {
       const Recording::Sample& sample = recording_.samples[track.samples[i]];
       // Slices of moments do not go on, so all of them may end at `last_end`.
       const std::uint64_t begin =
-          std::max(sample.time_ns, timed() || i == 0 ? last_end : added(last_end, 1));
+          std::max(sample.time_ns, shown_.timed || i == 0 ? last_end : added(last_end, 1));
       Extent extent = this->extent(track, i, begin);
       std::string time_us = microseconds(begin);
-      if (timed() && sample.value == 0 && extent.end == sample.time_ns) {  // it stands for no time
+      if (shown_.timed && sample.value == 0 && extent.end == sample.time_ns) {  // it stands for no time
         if (!extent.continues) close(0, time_us);
         continue;
       }
@@ -220,8 +217,9 @@ class ChromeTraceWriter {
     }
   }
 
+  const ShownRecording& shown_;
   const Recording& recording_;
-  const RecordedStacks stacks_;
+  const ShownStacks& stacks_;
   JsonWriter json_;
   std::vector<std::string> fields_;
   std::unordered_map<std::string, std::uint32_t> known_;        // fields → their index
@@ -232,8 +230,6 @@ class ChromeTraceWriter {
 
 }  // namespace
 
-bool ChromeTraceExporter::write(const Recording& recording, ByteSink& sink) const {
-  return ChromeTraceWriter(recording, sink).write();
-}
+bool write_chrome_trace(const ShownRecording& shown, ByteSink& sink) { return ChromeTraceWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

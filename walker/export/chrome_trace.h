@@ -1,6 +1,7 @@
 #pragma once
 
-#include "walker/export/recording_exporter.h"
+#include "walker/base/byte_sink.h"
+#include "walker/export/shown_recording.h"
 
 namespace mixwalk {
 
@@ -9,9 +10,6 @@ namespace mixwalk {
 // sample lasts until the next one of its thread, but if that comes later than after twice the period, the sample lasts
 // for its own value. Samples of moments (a dump, exceptions, allocations, loads) last a microsecond, so that they are
 // visible. Of several samples of one thread with the same time, only the last has a slice.
-class ChromeTraceExporter final : public RecordingExporter {
- public:
-  bool write(const Recording& recording, ByteSink& sink) const override;
-};
+bool write_chrome_trace(const ShownRecording& shown, ByteSink& sink);
 
 }  // namespace mixwalk

@@ -7,7 +7,6 @@
 
 #include "walker/base/printable.h"
 #include "walker/export/buffered_sink.h"
-#include "walker/shown/recorded_stacks.h"
 
 namespace mixwalk {
 namespace {
@@ -36,10 +35,10 @@ std::string_view mark(const Frame* frame) {
 // Stacks whose frames have equal labels become one stack, wherever in their functions the frames are.
 class Folded {
  public:
-  Folded(const RecordedStacks& stacks, bool annotate) {
+  Folded(const ShownStacks& stacks, bool annotate) {
     std::vector<std::uint32_t> texts;
     std::unordered_map<std::string, std::uint32_t> known;
-    for (const RecordedStacks::Frame& frame : stacks.frames()) {
+    for (const ShownStacks::Frame& frame : stacks.frames()) {
       std::string text = escaped(frame.label);
       if (annotate) text += mark(frame.frame);
       const auto [at, added] = known.emplace(text, static_cast<std::uint32_t>(texts_.size()));
@@ -81,16 +80,16 @@ class Folded {
 
 }  // namespace
 
-bool CollapsedExporter::write(const Recording& recording, ByteSink& sink) const {
-  const RecordedStacks stacks(recording);
-  const Folded folded(stacks, options_.annotate);
+bool write_collapsed(const ShownRecording& shown, ByteSink& sink, const CollapsedOptions& options) {
+  const Recording& recording = shown.recording;
+  const Folded folded(shown.stacks, options.annotate);
   std::vector<std::uint32_t> paths;
   paths.reserve(recording.samples.size());
-  for (const std::uint32_t leaf : stacks.leaves()) paths.push_back(folded.path_of(leaf));
+  for (const std::uint32_t leaf : shown.stacks.leaves()) paths.push_back(folded.path_of(leaf));
   BufferedSink out(sink);
-  for (const SampleSum& sum : sum_samples(recording, paths, options_.threads)) {
+  for (const SampleSum& sum : sum_samples(recording, paths, options.threads)) {
     std::string text;
-    if (options_.threads) text = escaped(thread_label(recording.threads[sum.thread])) + ";";
+    if (options.threads) text = escaped(shown.threads[sum.thread].label) + ";";
     if (!out.write(fmt::format("{}{} {}\n", text, folded.line(sum.stack), sum.value))) return false;
   }
   if (recording.samples.empty()) out.write(fmt::format("{} 0\n", kNoSamples));

@@ -1,6 +1,5 @@
 #include "walker/export/dump_format.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "walker/model/series.h"
@@ -28,13 +27,6 @@ std::uint64_t snapshot_bytes(const Recording& recording) {
 }
 
 }  // namespace
-
-bool DumpExporter::write(const Recording& recording, ByteSink& sink) const {
-  const std::vector<Snapshot> dumps = to_series(recording);
-  return std::ranges::all_of(dumps, [&](const Snapshot& dump) {
-    return (&dump == &dumps.front() || sink.write("\n")) && exporter_->write(dump, sink);
-  });
-}
 
 std::string dump_refusal(const Recording& recording) {
   if (recording.event != SampleEvent::dump) {

@@ -1,25 +1,13 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 
-#include "walker/export/exporter.h"
-#include "walker/export/recording_exporter.h"
+#include "walker/model/recording.h"
 
 namespace mixwalk {
 
-// Writes a recording of SampleEvent::dump in a format of snapshots. The dumps of a series follow each other, with an
-// empty line between them.
-class DumpExporter final : public RecordingExporter {
- public:
-  explicit DumpExporter(std::unique_ptr<Exporter> exporter) : exporter_(std::move(exporter)) {}
-  bool write(const Recording& recording, ByteSink& sink) const override;
-
- private:
-  std::unique_ptr<Exporter> exporter_;
-};
-
-// Returns, in one line, why a DumpExporter cannot write a recording: the recording is not a dump, or its stacks, each
+// Returns, in one line, why a format of dumps cannot show a recording: the recording is not a dump, or its stacks, each
 // stored separately, would take more than kMaxDumpBytes of memory. Returns an empty text if it can be written.
 std::string dump_refusal(const Recording& recording);
 

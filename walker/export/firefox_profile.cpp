@@ -8,8 +8,6 @@
 #include "walker/export/firefox_tables.h"
 #include "walker/export/json_writer.h"
 #include "walker/shown/image_id.h"
-#include "walker/shown/recorded_stacks.h"
-#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {
@@ -25,8 +23,8 @@ std::string milliseconds(std::uint64_t ns) {
 
 class FirefoxProfileWriter {
  public:
-  FirefoxProfileWriter(const Recording& recording, ByteSink& sink)
-      : recording_(recording), stacks_(recording), json_(sink), tables_(recording, stacks_) {}
+  FirefoxProfileWriter(const ShownRecording& shown, ByteSink& sink)
+      : shown_(shown), recording_(shown.recording), json_(sink), tables_(recording_, shown.stacks) {}
 
   bool write() {
     json_.begin_object();
@@ -39,8 +37,6 @@ class FirefoxProfileWriter {
   }
 
  private:
-  bool timed() const { return unit(recording_.event) == "nanoseconds"; }
-
   void milliseconds_field(std::string_view name, std::uint64_t ns) {
     json_.key(name);
     json_.literal(milliseconds(ns));
@@ -78,7 +74,7 @@ class FirefoxProfileWriter {
     json_.key("meta");
     json_.begin_object();
     json_.field("version", kGeckoVersion);
-    json_.field("preprocessedProfileVersion", FirefoxProfileExporter::kVersion);
+    json_.field("preprocessedProfileVersion", kFirefoxProfileVersion);
     milliseconds_field("interval", period == 0 ? kUnknownPeriodNs : period);
     json_.field("startTime", recording_.unix_time_ms);
     json_.field("profilingStartTime", 0);
@@ -104,7 +100,7 @@ class FirefoxProfileWriter {
     });
     same_column("markerSchema", 0, 0);
     // Sections of text that the Profiler shows with its facts about the profile.
-    if (const std::string rate = rate_sentence(recording_); !rate.empty()) {
+    if (!shown_.rate.empty()) {
       column("extra", 1, [&](std::size_t) {
         json_.begin_object();
         json_.field("label", "Sampling");
@@ -112,7 +108,7 @@ class FirefoxProfileWriter {
           json_.begin_object();
           json_.field("label", "Rate reached");
           json_.field("format", "string");
-          json_.field("value", rate);
+          json_.field("value", shown_.rate);
           json_.end_object();
         });
         json_.end_object();
@@ -253,7 +249,7 @@ class FirefoxProfileWriter {
       return;
     }
     column("threads", by_thread.size(), [&](std::size_t i) {
-      thread(thread_label(recording_.threads[i]), recording_.threads[i].os_id, by_thread[i]);
+      thread(shown_.threads[i].label, recording_.threads[i].os_id, by_thread[i]);
     });
   }
 
@@ -296,26 +292,24 @@ class FirefoxProfileWriter {
     });
     column("weight", samples.size(), [&](std::size_t i) {
       const std::uint64_t value = recording_.samples[samples[i]].value;
-      if (timed()) {
+      if (shown_.timed) {
         json_.literal(milliseconds(value));
       } else {
         json_.value(value);
       }
     });
-    json_.field("weightType", timed() ? "tracing-ms" : "samples");
+    json_.field("weightType", shown_.timed ? "tracing-ms" : "samples");
     json_.end_object();
   }
 
+  const ShownRecording& shown_;
   const Recording& recording_;
-  const RecordedStacks stacks_;
   JsonWriter json_;
   FirefoxTables tables_;
 };
 
 }  // namespace
 
-bool FirefoxProfileExporter::write(const Recording& recording, ByteSink& sink) const {
-  return FirefoxProfileWriter(recording, sink).write();
-}
+bool write_firefox_profile(const ShownRecording& shown, ByteSink& sink) { return FirefoxProfileWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

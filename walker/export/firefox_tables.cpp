@@ -34,15 +34,15 @@ std::string source_name(const Frame& frame) {
 
 }  // namespace
 
-FirefoxTables::FirefoxTables(const Recording& recording, const RecordedStacks& stacks)
+FirefoxTables::FirefoxTables(const Recording& recording, const ShownStacks& stacks)
     : recording_(recording), is_runtime_(runtime_images(recording)) {
-  for (const RecordedStacks::Frame& frame : stacks.frames()) frames_.push_back(row(frame));
+  for (const ShownStacks::Frame& frame : stacks.frames()) frames_.push_back(row(frame));
   add_standings(stacks);
 }
 
 // The category belongs to the frame's row, so the leaf of a thread that is idle or waits has a row of its own, and a
 // node.
-void FirefoxTables::add_standings(const RecordedStacks& stacks) {
+void FirefoxTables::add_standings(const ShownStacks& stacks) {
   nodes_ = stacks.nodes();
   std::unordered_map<std::uint64_t, std::uint32_t> rows, nodes;  // frame or leaf, and the category → the row or node
   for (std::size_t i = 0; i < stacks.leaves().size(); ++i) {
@@ -67,7 +67,7 @@ void FirefoxTables::add_standings(const RecordedStacks& stacks) {
   }
 }
 
-FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
+FirefoxTables::FrameRow FirefoxTables::row(const ShownStacks::Frame& frame) {
   FrameRow row{.function = function(frame)};
   if (frame.frame == nullptr) return row;
   const Frame& recorded = *frame.frame;
@@ -93,7 +93,7 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   return row;
 }
 
-std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
+std::uint32_t FirefoxTables::function(const ShownStacks::Frame& frame) {
   const bool native_in_image = frame.frame != nullptr &&
                                frame.frame->kind == FrameKind::native && is_in_image(*frame.frame);
   const std::int32_t module = native_in_image ? frame.frame->module : Frame::kNone;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "walker/export/string_table.h"
-#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/shown_stacks.h"
 
 namespace mixwalk {
 
@@ -52,11 +52,11 @@ class FirefoxTables {
     std::optional<std::uint32_t> native_symbol;
   };
 
-  FirefoxTables(const Recording& recording, const RecordedStacks& stacks);
+  FirefoxTables(const Recording& recording, const ShownStacks& stacks);
 
-  // In the order of RecordedStacks::frames(), followed by the leaves of idle and of waiting threads.
+  // In the order of ShownStacks::frames(), followed by the leaves of idle and of waiting threads.
   const std::vector<FrameRow>& frames() const noexcept { return frames_; }
-  // In the order of RecordedStacks::nodes(), followed by those of these leaves.
+  // In the order of ShownStacks::nodes(), followed by those of these leaves.
   const std::vector<Recording::Node>& nodes() const noexcept { return nodes_; }
   // The leaf node of each sample.
   const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
@@ -67,9 +67,9 @@ class FirefoxTables {
   StringTable& strings() noexcept { return strings_; }
 
  private:
-  void add_standings(const RecordedStacks& stacks);
-  FrameRow row(const RecordedStacks::Frame& frame);
-  std::uint32_t function(const RecordedStacks::Frame& frame);
+  void add_standings(const ShownStacks& stacks);
+  FrameRow row(const ShownStacks::Frame& frame);
+  std::uint32_t function(const ShownStacks::Frame& frame);
   std::int32_t source(const std::string& file);
   std::optional<std::uint32_t> native_symbol(const Frame& frame);
   std::int32_t resource(std::int32_t module);

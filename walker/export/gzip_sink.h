@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "walker/export/exporter.h"
+#include "walker/base/byte_sink.h"
 
 namespace mixwalk {
 

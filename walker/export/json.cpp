@@ -217,7 +217,7 @@ Json counters_json(const Counters& counters) {
 
 Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   const Runtime& runtime = snapshot.runtime;
-  Json json = {{"format", "mixwalk-dump"}, {"version", JsonExporter::kVersion}};
+  Json json = {{"format", "mixwalk-dump"}, {"version", kJsonDumpVersion}};
   json["tool"] = "mixwalk " + snapshot.tool_version;
   json["crash"] = crash_json(snapshot);
   json["unix_time_ms"] = snapshot.unix_time_ms;
@@ -256,12 +256,12 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
 
 }  // namespace
 
-bool JsonExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
+bool write_json(const Snapshot& snapshot, const FrameFilter& filter, ByteSink& sink) {
   // Names come from the target, so bytes that are not UTF-8 become U+FFFD instead of an exception. The document is pure
   // ASCII, so nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
   constexpr bool kAscii = true;
   return sink.write(
-      document(snapshot, filter_).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");
+      document(snapshot, filter).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace mixwalk

@@ -1,20 +1,14 @@
 #pragma once
 
-#include "walker/export/exporter.h"
+#include "walker/base/byte_sink.h"
+#include "walker/shown/frame_selection.h"
 
 namespace mixwalk {
 
 // The JSON form of a dump. docs/json.md describes it, and tests/golden/mixwalk-dump.schema.json is its schema for
-// machines. The format is only ever extended; a change of meaning raises kVersion.
-class JsonExporter final : public Exporter {
- public:
-  static constexpr int kVersion = 1;
+// machines. The format is only ever extended; a change of meaning raises kJsonDumpVersion.
+bool write_json(const Snapshot& snapshot, const FrameFilter& filter, ByteSink& sink);
 
-  explicit JsonExporter(const FrameFilter& filter) : filter_(filter) {}
-  bool write(const Snapshot& snapshot, ByteSink& sink) const override;
-
- private:
-  FrameFilter filter_;
-};
+inline constexpr int kJsonDumpVersion = 1;
 
 }  // namespace mixwalk

@@ -250,8 +250,8 @@ Snapshot read_document(const Json& json) {
   if (!json.is_object() || text_of(json, "format") != "mixwalk-dump") {
     throw Nonsense{"it is JSON, but no dump of mixwalk (dump -f json)"};
   }
-  if (const auto version = number_of<std::uint32_t>(json, "version"); version != JsonExporter::kVersion) {
-    if (version > JsonExporter::kVersion) throw Nonsense{layout::kWrittenLater};
+  if (const auto version = number_of<std::uint32_t>(json, "version"); version != kJsonDumpVersion) {
+    if (version > kJsonDumpVersion) throw Nonsense{layout::kWrittenLater};
     throw Nonsense{"it is of version " + std::to_string(version) + ", which there is not"};
   }
   Snapshot snapshot;

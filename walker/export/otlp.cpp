@@ -15,7 +15,6 @@
 #include "walker/shown/clamped.h"
 #include "walker/shown/image_id.h"
 #include "walker/shown/locations.h"
-#include "walker/shown/recorded_stacks.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
@@ -76,14 +75,15 @@ class Table {
 // A field that is 0 is left out, as in proto3, because entries of a table are compared by their bytes.
 class OtlpWriter {
  public:
-  OtlpWriter(const Recording& recording, ImageFiles& images, const OtlpExporter::Options& options)
-      : recording_(recording),
+  OtlpWriter(const ShownRecording& shown, ImageFiles& images, const OtlpOptions& options)
+      : shown_(shown),
+        recording_(shown.recording),
         images_(images),
         options_(options),
-        stacks_(recording),
+        stacks_(shown.stacks),
         locations_(stacks_) {
     constexpr std::uint64_t kNsOfMs = 1'000'000;
-    begin_ns_ = std::min(recording.unix_time_ms, kLastNs / kNsOfMs) * kNsOfMs;
+    begin_ns_ = std::min(recording_.unix_time_ms, kLastNs / kNsOfMs) * kNsOfMs;
   }
 
   std::string document() && {
@@ -143,7 +143,7 @@ class OtlpWriter {
     }
   }
 
-  std::int32_t function(const RecordedStacks::Frame& frame) {
+  std::int32_t function(const ShownStacks::Frame& frame) {
     std::string message;
     MessageBuilder<FunctionField> out(message);
     out.add_int32(FunctionField::name_strindex, string(frame.label));
@@ -166,7 +166,7 @@ class OtlpWriter {
       }
       if (location.address != 0) out.add_uint64(LocationField::address, location.address);
       for (const std::uint32_t index : location.frames) {
-        const RecordedStacks::Frame& frame = stacks_.frames()[index];
+        const ShownStacks::Frame& frame = stacks_.frames()[index];
         if (!frame.named()) continue;
         const std::int32_t function_index = function(frame);
         MessageBuilder<LineField> line(out, LocationField::lines);
@@ -244,7 +244,7 @@ class OtlpWriter {
 
   void profile(MessageBuilder<ScopeProfilesField>& parent) {
     MessageBuilder<ProfileField> out(parent, ScopeProfilesField::profiles);
-    value_type(out, ProfileField::sample_type, unit(recording_.event));
+    value_type(out, ProfileField::sample_type, shown_.unit);
     samples(out);
     if (begin_ns_ != 0) out.add_fixed64(ProfileField::time_unix_nano, begin_ns_);
     if (recording_.duration_ns != 0) {
@@ -258,15 +258,15 @@ class OtlpWriter {
       const Indices indices = {attribute("mixwalk.reached_hz", *reached)};
       out.add_packed_int32(ProfileField::attribute_indices, indices.begin(), indices.end());
     }
-    const OtlpExporter::ProfileId id = options_.profile_id ? *options_.profile_id : digest_so_far();
+    const OtlpProfileId id = options_.profile_id ? *options_.profile_id : digest_so_far();
     out.add_bytes(ProfileField::profile_id, reinterpret_cast<const char*>(id.data()), id.size());
   }
 
   // A digest of the resource and the profile. The dictionary is not written yet, but two profiles of one process always
   // differ in their times or samples.
-  OtlpExporter::ProfileId digest_so_far() const {
+  OtlpProfileId digest_so_far() const {
     const auto digest = sha256(std::as_bytes(std::span(document_)));
-    OtlpExporter::ProfileId id;
+    OtlpProfileId id;
     std::copy_n(digest.begin(), id.size(), id.begin());
     return id;
   }
@@ -294,9 +294,9 @@ class OtlpWriter {
   void samples(MessageBuilder<ProfileField>& profile) {
     const std::vector<std::int32_t> stacks = sample_stacks();
     std::vector<Indices> threads;
-    for (const Recording::ThreadInfo& thread : recording_.threads) {
-      threads.push_back({attribute("thread.id", std::int64_t{thread.os_id}),
-                         attribute("thread.name", thread_label(thread))});
+    for (std::size_t i = 0; i < shown_.threads.size(); ++i) {
+      threads.push_back({attribute("thread.id", std::int64_t{recording_.threads[i].os_id}),
+                         attribute("thread.name", shown_.threads[i].label)});
     }
     // Two recorded threads can be one thread here, if the thread began to run managed code later.
     const auto same = [&](std::uint32_t a, std::uint32_t b) {
@@ -354,11 +354,12 @@ class OtlpWriter {
     stack_table_.write(out, DictionaryField::stack_table);
   }
 
+  const ShownRecording& shown_;
   const Recording& recording_;
   ImageFiles& images_;
-  const OtlpExporter::Options& options_;
+  const OtlpOptions& options_;
   std::string document_;
-  const RecordedStacks stacks_;
+  const ShownStacks& stacks_;
   Locations locations_;
   std::uint64_t begin_ns_ = 0;
   StringTable strings_;
@@ -368,8 +369,8 @@ class OtlpWriter {
 
 }  // namespace
 
-bool OtlpExporter::write(const Recording& recording, ByteSink& sink) const {
-  return sink.write(OtlpWriter(recording, images_, options_).document());
+bool write_otlp(const ShownRecording& shown, ImageFiles& images, ByteSink& sink, const OtlpOptions& options) {
+  return sink.write(OtlpWriter(shown, images, options).document());
 }
 
 }  // namespace mixwalk

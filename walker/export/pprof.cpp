@@ -16,7 +16,6 @@
 #include "walker/shown/clamped.h"
 #include "walker/shown/image_id.h"
 #include "walker/shown/locations.h"
-#include "walker/shown/recorded_stacks.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
@@ -43,8 +42,8 @@ enum class FunctionField : Tag { id = 1, name = 2, system_name = 3, filename = 4
 
 class PprofWriter {
  public:
-  PprofWriter(const Recording& recording, ByteSink& sink)
-      : recording_(recording), stacks_(recording), locations_(stacks_), sink_(sink) {}
+  PprofWriter(const ShownRecording& shown, ByteSink& sink)
+      : shown_(shown), recording_(shown.recording), stacks_(shown.stacks), locations_(stacks_), sink_(sink) {}
 
   bool write() {
     header();
@@ -59,8 +58,6 @@ class PprofWriter {
   }
 
  private:
-  bool timed() const { return unit(recording_.event) == "nanoseconds"; }
-
   std::int64_t string(std::string_view text) { return strings_.index(text); }
 
   // Writes a part, so that a document of many samples is never in memory as a whole.
@@ -79,7 +76,7 @@ class PprofWriter {
 
   void header() {
     const std::string_view event = enum_name(recording_.event);
-    if (timed()) {
+    if (shown_.timed) {
       value_type(ProfileField::sample_type, "samples", "count");
       value_type(ProfileField::sample_type, event, "nanoseconds");
     } else {
@@ -96,9 +93,7 @@ class PprofWriter {
       profile_.add_int64(ProfileField::period, clamped(recording_.period_ns));
     }
     profile_.add_int64(ProfileField::comment, string("mixwalk " + recording_.tool_version));
-    if (const std::string rate = rate_sentence(recording_); !rate.empty()) {
-      profile_.add_int64(ProfileField::comment, string(rate));
-    }
+    if (!shown_.rate.empty()) profile_.add_int64(ProfileField::comment, string(shown_.rate));
   }
 
   bool has_symbols(const Location& location) const {
@@ -148,7 +143,7 @@ class PprofWriter {
       };
       std::vector<Line> lines;
       for (const std::uint32_t index : location.frames) {
-        const RecordedStacks::Frame& frame = stacks_.frames()[index];
+        const ShownStacks::Frame& frame = stacks_.frames()[index];
         if (!frame.named()) continue;
         lines.push_back({function(index), frame.frame == nullptr ? 0 : frame.frame->line});
       }
@@ -168,7 +163,7 @@ class PprofWriter {
 
   // The id of a frame's function; writes it the first time.
   std::uint64_t function(std::uint32_t index) {
-    const RecordedStacks::Frame& frame = stacks_.frames()[index];
+    const ShownStacks::Frame& frame = stacks_.frames()[index];
     const Frame* recorded = frame.frame;
     const std::int32_t module = recorded == nullptr ? Frame::kNone : recorded->module;
     const auto [at, added] =
@@ -197,9 +192,7 @@ class PprofWriter {
     const std::int64_t thread_key = string("thread"), tid_key = string("tid");
     const std::int64_t kind_key = string("kind"), standing_key = string("standing");
     std::vector<std::int64_t> names;
-    for (const Recording::ThreadInfo& thread : recording_.threads) {
-      names.push_back(string(thread_label(thread)));
-    }
+    for (const ShownRecording::Thread& thread : shown_.threads) names.push_back(string(thread.label));
     const std::vector<std::uint32_t> leaves = standing_leaves(recording_, stacks_.leaves());
     for (const SampleSum& sum : sum_samples(recording_, leaves, true)) {
       const std::uint32_t leaf = leaf_in(sum.stack);
@@ -210,7 +203,7 @@ class PprofWriter {
       const std::array<std::int64_t, 2> values = {clamped(sum.count), clamped(sum.value)};
       MessageBuilder<SampleField> out(profile_, ProfileField::sample);
       out.add_packed_uint64(SampleField::location_id, ids_.begin(), ids_.end());
-      out.add_packed_int64(SampleField::value, values.begin() + (timed() ? 0 : 1), values.end());
+      out.add_packed_int64(SampleField::value, values.begin() + (shown_.timed ? 0 : 1), values.end());
       {
         MessageBuilder<LabelField> label(out, SampleField::label);
         label.add_int64(LabelField::key, thread_key);
@@ -236,8 +229,9 @@ class PprofWriter {
     }
   }
 
+  const ShownRecording& shown_;
   const Recording& recording_;
-  const RecordedStacks stacks_;
+  const ShownStacks& stacks_;
   Locations locations_;
   GzipSink sink_;
   std::string buffer_;
@@ -249,8 +243,6 @@ class PprofWriter {
 
 }  // namespace
 
-bool PprofExporter::write(const Recording& recording, ByteSink& sink) const {
-  return PprofWriter(recording, sink).write();
-}
+bool write_pprof(const ShownRecording& shown, ByteSink& sink) { return PprofWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

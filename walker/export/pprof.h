@@ -1,6 +1,7 @@
 #pragma once
 
-#include "walker/export/recording_exporter.h"
+#include "walker/base/byte_sink.h"
+#include "walker/export/shown_recording.h"
 
 namespace mixwalk {
 
@@ -9,9 +10,6 @@ namespace mixwalk {
 // (name), `tid` (number) and `kind` (of the leaf frame: managed, native, stub, gap; `none` for a sample without a
 // stack). A native frame without a name has an address and no function, so that pprof can name it. The `build_id` of an
 // image is its code_id().
-class PprofExporter final : public RecordingExporter {
- public:
-  bool write(const Recording& recording, ByteSink& sink) const override;
-};
+bool write_pprof(const ShownRecording& shown, ByteSink& sink);
 
 }  // namespace mixwalk

@@ -9,16 +9,14 @@
 #include <vector>
 
 #include "walker/export/json_writer.h"
-#include "walker/shown/recorded_stacks.h"
-#include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {
 
 class SpeedscopeWriter {
  public:
-  SpeedscopeWriter(const Recording& recording, ByteSink& sink)
-      : recording_(recording), stacks_(recording), json_(sink) {}
+  SpeedscopeWriter(const ShownRecording& shown, ByteSink& sink)
+      : shown_(shown), recording_(shown.recording), stacks_(shown.stacks), json_(sink) {}
 
   bool write() {
     json_.begin_object();
@@ -40,7 +38,7 @@ class SpeedscopeWriter {
     json_.key("frames");
     json_.begin_array();
     std::map<std::pair<std::string, std::int32_t>, std::uint32_t> known;
-    for (const RecordedStacks::Frame& frame : stacks_.frames()) {
+    for (const ShownStacks::Frame& frame : stacks_.frames()) {
       const std::int32_t module = frame.frame == nullptr ? Frame::kNone : frame.frame->module;
       const auto [at, added] =
           known.try_emplace({frame.label, module}, static_cast<std::uint32_t>(known.size()));
@@ -65,7 +63,7 @@ class SpeedscopeWriter {
     for (std::size_t thread = 0; thread < by_thread.size(); ++thread) {
       // speedscope shows a profile without samples as an empty graph, so threads without samples
       // have none.
-      if (!by_thread[thread].empty()) profile(thread_label(recording_.threads[thread]), by_thread[thread]);
+      if (!by_thread[thread].empty()) profile(shown_.threads[thread].label, by_thread[thread]);
     }
     // But a document without profiles is refused as a whole, with words that do not say why.
     if (recording_.samples.empty()) profile(std::string(kNoSamples), {});
@@ -75,7 +73,7 @@ class SpeedscopeWriter {
   // Consecutive samples of one thread with the same stack. They become one sample, since speedscope reads a stack for
   // each sample. A thread that waits for an hour has 360,000 of them at 100 Hz.
   struct Neighbours {
-    std::uint32_t node = 0;  // index into RecordedStacks::nodes()
+    std::uint32_t node = 0;  // index into ShownStacks::nodes()
     std::uint64_t weight = 0;
   };
 
@@ -96,7 +94,7 @@ class SpeedscopeWriter {
     json_.begin_object();
     json_.field("type", "sampled");
     json_.field("name", name);
-    json_.field("unit", unit(recording_.event) == "nanoseconds" ? "nanoseconds" : "none");
+    json_.field("unit", shown_.timed ? "nanoseconds" : "none");
     json_.field("startValue", 0);
     json_.field("endValue", total);
     json_.key("samples");
@@ -125,8 +123,9 @@ class SpeedscopeWriter {
     json_.end_array();
   }
 
+  const ShownRecording& shown_;
   const Recording& recording_;
-  const RecordedStacks stacks_;
+  const ShownStacks& stacks_;
   JsonWriter json_;
   std::vector<std::uint32_t> frame_;  // for each frame of the recording, its index in the document
   std::vector<std::uint32_t> equal_;  // equal_nodes()
@@ -135,8 +134,6 @@ class SpeedscopeWriter {
 
 }  // namespace
 
-bool SpeedscopeExporter::write(const Recording& recording, ByteSink& sink) const {
-  return SpeedscopeWriter(recording, sink).write();
-}
+bool write_speedscope(const ShownRecording& shown, ByteSink& sink) { return SpeedscopeWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

@@ -28,9 +28,9 @@ namespace {
 
 constexpr std::string_view kManaged = kCyan, kStub = "\x1b[35m", kGap = kRed, kLock = "\x1b[33m";
 
-constexpr LineLimits kLimits{.names = TextExporter::kMaxNameBytes, .files = TextExporter::kMaxNameBytes};
+constexpr LineLimits kLimits{.names = kMaxTextNameBytes, .files = kMaxTextNameBytes};
 
-std::string bounded(std::string_view text) { return printable(text, TextExporter::kMaxNameBytes); }
+std::string bounded(std::string_view text) { return printable(text, kMaxTextNameBytes); }
 
 // Quotes a name. Quotes inside the name are escaped, so that they do not end the text.
 std::string quoted_name(std::string_view text) {
@@ -44,7 +44,7 @@ std::string quoted_name(std::string_view text) {
 
 class DumpTextWriter {
  public:
-  DumpTextWriter(const Snapshot& snapshot, const TextExporter::Options& options)
+  DumpTextWriter(const Snapshot& snapshot, const ShowOptions& options)
       : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), names_(snapshot),
         roles_(thread_roles(snapshot)) {}
 
@@ -232,11 +232,11 @@ class DumpTextWriter {
       add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
-    for (std::size_t i = 0; i < held.size() && i < TextExporter::kMaxLocks; ++i) {
+    for (std::size_t i = 0; i < held.size() && i < kMaxTextLocks; ++i) {
       add(holder_text(held[i]->kind, lock_label(*held[i])) + entered(*held[i]) + waiting(*held[i]));
     }
-    if (held.size() > TextExporter::kMaxLocks) {
-      add("holds " + count_words(held.size() - TextExporter::kMaxLocks, "more lock"));
+    if (held.size() > kMaxTextLocks) {
+      add("holds " + count_words(held.size() - kMaxTextLocks, "more lock"));
     }
     return text;
   }
@@ -322,7 +322,7 @@ class DumpTextWriter {
   }
 
   const Snapshot& snapshot_;
-  const TextExporter::Options& options_;
+  const ShowOptions& options_;
   const RuntimeFrames runtime_frames_;
   const FrameNames names_;
   const std::vector<ThreadRoles> roles_;  // by thread
@@ -330,8 +330,8 @@ class DumpTextWriter {
 
 }  // namespace
 
-bool TextExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  const DumpTextWriter writer(snapshot, options_);
+bool write_text(const Snapshot& snapshot, const ShowOptions& options, ByteSink& sink) {
+  const DumpTextWriter writer(snapshot, options);
   if (!sink.write(writer.crash() + writer.header())) return false;
   // The thread that crashed comes first.
   const auto crashed =

@@ -14,15 +14,6 @@ std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<V
   return at->second;
 }
 
-Stack to_stack(const Recording& recording, std::uint32_t leaf) {
-  Stack stack;
-  stack.engine = recording.engine;
-  for (const std::uint32_t index : stack_frames(recording, leaf)) {
-    stack.frames.emplace_back(Frame(recording.frames[index]));
-  }
-  return stack;
-}
-
 }  // namespace
 
 // The name follows from these values, except in two rare cases: a gap, and a module that replaced another one.
@@ -48,6 +39,12 @@ std::uint32_t RecordingBuilder::add_frame(const Frame& frame) {
 std::uint32_t RecordingBuilder::add_node(std::uint32_t parent, std::uint32_t frame) {
   const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
   return intern(nodes_, key, recording_.nodes, Recording::Node{parent, frame});
+}
+
+std::uint32_t RecordingBuilder::add_path(const std::vector<std::uint32_t>& frames) {
+  std::uint32_t node = Recording::kNone;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) node = add_node(node, *frame);
+  return node;
 }
 
 std::uint32_t RecordingBuilder::add_thread(std::uint32_t os_id, std::uint64_t clr_id,
@@ -79,61 +76,6 @@ std::uint32_t RecordingBuilder::add_module(const Module& module) {
 
 std::uint32_t RecordingBuilder::add_assembly(const Assembly& assembly) {
   return intern(assemblies_, assembly, recording_.assemblies, assembly);
-}
-
-Recording to_recording(const Snapshot& snapshot) {
-  RecordingBuilder builder;
-  Recording& recording = builder.recording();
-  recording.tool_version = snapshot.tool_version;
-  recording.unix_time_ms = snapshot.unix_time_ms;
-  recording.process = snapshot.process;
-  recording.runtime = snapshot.runtime;
-  recording.engine = snapshot.engine;
-  recording.modules = snapshot.modules;  // the frames' indices refer to this order
-  recording.assemblies = snapshot.assemblies;
-  recording.locks = snapshot.locks;
-  recording.locks_missing = snapshot.locks_missing;
-  recording.unasked = snapshot.unasked;
-  recording.crash = snapshot.crash;
-  recording.some_threads = snapshot.omissions.threads;
-  for (const Thread& thread : snapshot.threads) {
-    Recording::Sample sample;
-    sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
-    recording.threads[sample.thread].created = thread.created;
-    recording.threads[sample.thread].cpu = thread.cpu;
-    sample.stack = builder.add_stack(thread.stack);
-    if (!thread.skipped.empty()) sample.detail = builder.add_detail(thread.skipped);
-    recording.samples.push_back(sample);
-  }
-  return std::move(recording);
-}
-
-Snapshot to_snapshot(const Recording& recording) {
-  Snapshot snapshot{.tool_version = recording.tool_version,
-                    .unix_time_ms = recording.unix_time_ms,
-                    .process = recording.process,
-                    .runtime = recording.runtime,
-                    .engine = recording.engine,
-                    .modules = recording.modules,
-                    .assemblies = recording.assemblies,
-                    .threads = {},
-                    .unasked = recording.unasked,
-                    .locks = recording.locks,
-                    .locks_missing = recording.locks_missing,
-                    .omissions = {.threads = recording.some_threads},
-                    .crash = recording.crash};
-  for (const Recording::Sample& sample : recording.samples) {
-    const Recording::ThreadInfo& from = recording.threads[sample.thread];
-    Thread& thread = snapshot.threads.emplace_back();
-    thread.os_id = from.os_id;
-    thread.clr_id = from.clr_id;
-    thread.name = from.name;
-    thread.created = from.created;
-    thread.cpu = from.cpu;
-    thread.stack = to_stack(recording, sample.stack);
-    if (sample.detail != Recording::kNone) thread.skipped = recording.details[sample.detail];
-  }
-  return snapshot;
 }
 
 }  // namespace mixwalk

@@ -17,6 +17,8 @@ class RecordingBuilder {
   std::uint32_t add_stack(const Stack& stack);
   std::uint32_t add_frame(const Frame& frame);
   std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
+  // As add_stack, of frames that were added already, leaf first.
+  std::uint32_t add_path(const std::vector<std::uint32_t>& frames);
   std::uint32_t add_thread(std::uint32_t os_id, std::uint64_t clr_id, std::string_view name);
   std::uint32_t add_detail(std::string_view text);
   std::uint32_t add_module(const Module& module);
@@ -37,12 +39,5 @@ class RecordingBuilder {
   std::unordered_multimap<std::uint64_t, std::uint32_t> modules_;  // by their bases
   std::map<Assembly, std::uint32_t> assemblies_;
 };
-
-// Makes a recording of a dump: one sample per thread, in the snapshot's order.
-Recording to_recording(const Snapshot& snapshot);
-
-// The reverse conversion, for a recording of SampleEvent::dump. Values that a recording does not keep (stack pointers
-// and frozen times) are 0.
-Snapshot to_snapshot(const Recording& recording);
 
 }  // namespace mixwalk

@@ -27,23 +27,41 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }
 
-// Sorts the modules by base, as a snapshot has them. Those that a later dump added are behind those of the first dump.
-void sort_modules(Recording& recording) {
-  const std::vector<Module>& modules = recording.modules;
-  if (std::ranges::is_sorted(modules, {}, &Module::base)) return;
-  std::vector<std::size_t> order(modules.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return modules[i].base; });
+// The modules by base, as a snapshot has them. Those that a later dump added are behind those of the first dump.
+struct SortedModules {
+  explicit SortedModules(const std::vector<Module>& modules) : places(modules.size()) {
+    std::vector<std::size_t> order(modules.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return modules[i].base; });
+    for (const std::size_t i : order) {
+      places[i] = static_cast<std::int32_t>(sorted.size());
+      sorted.push_back(modules[i]);
+    }
+  }
+
   std::vector<Module> sorted;
-  std::vector<std::int32_t> places(modules.size());
-  for (const std::size_t i : order) {
-    places[i] = static_cast<std::int32_t>(sorted.size());
-    sorted.push_back(modules[i]);
+  std::vector<std::int32_t> places;  // for each module of the recording, its index in `sorted`
+};
+
+Thread thread_of(const Recording& recording, const Recording::Sample& sample, const SortedModules& modules) {
+  const Recording::ThreadInfo& from = recording.threads[sample.thread];
+  Thread thread{.os_id = from.os_id, .clr_id = from.clr_id, .name = from.name, .stack = {},
+                .created = from.created, .cpu = from.cpu};
+  thread.stack.engine = recording.engine;
+  for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+    StackFrame& frame = thread.stack.frames.emplace_back(Frame(recording.frames[index]));
+    if (frame.module != Frame::kNone) frame.module = modules.places[static_cast<std::size_t>(frame.module)];
   }
-  for (Frame& frame : recording.frames) {
-    if (frame.module != Frame::kNone) frame.module = places[static_cast<std::size_t>(frame.module)];
-  }
-  recording.modules = std::move(sorted);
+  if (sample.detail != Recording::kNone) thread.skipped = recording.details[sample.detail];
+  return thread;
+}
+
+void set_head(const Snapshot& dump, Recording& recording) {
+  recording.tool_version = dump.tool_version;
+  recording.unix_time_ms = dump.unix_time_ms;
+  recording.process = dump.process;
+  recording.runtime = dump.runtime;
+  recording.engine = dump.engine;
 }
 
 }  // namespace
@@ -51,11 +69,7 @@ void sort_modules(Recording& recording) {
 void SeriesBuilder::add(const Snapshot& dump) {
   Recording& recording = builder_.recording();
   if (!begun_) {
-    recording.tool_version = dump.tool_version;
-    recording.unix_time_ms = dump.unix_time_ms;
-    recording.process = dump.process;
-    recording.runtime = dump.runtime;
-    recording.engine = dump.engine;
+    set_head(dump, recording);
   } else {
     const std::uint64_t since = dump.unix_time_ms - std::min(dump.unix_time_ms, recording.unix_time_ms);
     time_ms_ = std::max(time_ms_ + 1, since);
@@ -112,17 +126,27 @@ std::uint32_t SeriesBuilder::thread_of(const Thread& thread) {
   return at->second;
 }
 
-Recording to_recording(const std::vector<Snapshot>& series) {
-  SeriesBuilder builder;
-  bool is_empty = true;
-  for (const Snapshot& dump : series) {
-    if (dump.threads.empty()) continue;
-    builder.add(dump);
-    is_empty = false;
+Recording to_recording(const Snapshot& dump) {
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  set_head(dump, recording);
+  recording.modules = dump.modules;  // the frames' indices refer to this order
+  recording.assemblies = dump.assemblies;
+  recording.locks = dump.locks;
+  recording.locks_missing = dump.locks_missing;
+  recording.unasked = dump.unasked;
+  recording.crash = dump.crash;
+  recording.some_threads = dump.omissions.threads;
+  for (const Thread& thread : dump.threads) {
+    Recording::Sample sample;
+    sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
+    recording.threads[sample.thread].created = thread.created;
+    recording.threads[sample.thread].cpu = thread.cpu;
+    sample.stack = builder.add_stack(thread.stack);
+    if (!thread.skipped.empty()) sample.detail = builder.add_detail(thread.skipped);
+    recording.samples.push_back(sample);
   }
-  if (is_empty && !series.empty()) return to_recording(series.back());
-  builder.end();
-  return std::move(builder.recording());
+  return std::move(recording);
 }
 
 std::size_t dumps_of(const Recording& recording) {
@@ -135,27 +159,35 @@ std::size_t dumps_of(const Recording& recording) {
 
 std::vector<Snapshot> to_series(const Recording& recording) {
   const auto& samples = recording.samples;
+  const SortedModules modules(recording.modules);
   std::vector<Snapshot> series;
-  Recording one = recording;  // the tables are those of all dumps; only the samples differ
-  one.earlier_dumps.clear();
-  sort_modules(one);
-  for (auto first = samples.begin(); first != samples.end();) {
-    const auto last = std::find_if(first, samples.end(), [&](const Recording::Sample& sample) {
-      return sample.time_ns != first->time_ns;
-    });
-    one.samples.assign(first, last);
-    Snapshot& dump = series.emplace_back(to_snapshot(one));
-    dump.unix_time_ms += first->time_ns / kNsOfMs;
+  auto sample = samples.begin();
+  do {
+    const std::uint64_t time_ns = samples.empty() ? 0 : sample->time_ns;
+    Snapshot& dump = series.emplace_back(Snapshot{.tool_version = recording.tool_version,
+                                                  .unix_time_ms = recording.unix_time_ms + time_ns / kNsOfMs,
+                                                  .process = recording.process,
+                                                  .runtime = recording.runtime,
+                                                  .engine = recording.engine,
+                                                  .modules = modules.sorted,
+                                                  .assemblies = recording.assemblies,
+                                                  .threads = {},
+                                                  .unasked = recording.unasked,
+                                                  .locks = recording.locks,
+                                                  .locks_missing = recording.locks_missing,
+                                                  .omissions = {.threads = recording.some_threads},
+                                                  .crash = recording.crash});
+    for (; sample != samples.end() && sample->time_ns == time_ns; ++sample) {
+      dump.threads.push_back(thread_of(recording, *sample, modules));
+    }
     // Earlier versions had no record of the last dump, whose data are the recording's own.
-    const auto earlier = std::ranges::find(recording.earlier_dumps, first->time_ns, &Recording::EarlierDump::time_ns);
-    if (earlier != recording.earlier_dumps.end()) {
+    const auto earlier = std::ranges::find(recording.earlier_dumps, time_ns, &Recording::EarlierDump::time_ns);
+    if (!samples.empty() && earlier != recording.earlier_dumps.end()) {
       restore(dump, &*earlier);
-    } else if (last != samples.end()) {
+    } else if (sample != samples.end()) {
       restore(dump, nullptr);
     }
-    first = last;
-  }
-  if (series.empty()) series.push_back(to_snapshot(one));
+  } while (sample != samples.end());
   return series;
 }
 

@@ -34,10 +34,11 @@ class SeriesBuilder {
   std::uint64_t time_ms_ = 0;  // of the last dump, since the first one
 };
 
-// The recording of a whole series.
-Recording to_recording(const std::vector<Snapshot>& series);
+// Makes a recording of a dump: one sample per thread, in the snapshot's order.
+Recording to_recording(const Snapshot& dump);
 
-// The dumps of a recording of SampleEvent::dump, in order. Each has the modules and assemblies of all of them. Earlier
+// The dumps of a recording of SampleEvent::dump, in order; one without threads if it has no samples. Values that a
+// recording does not keep (stack pointers and frozen times) are 0. Each has the modules and assemblies of all. Earlier
 // versions of mixwalk did not record the locks and processor times of earlier dumps (Recording::earlier_dumps). A dump
 // without that record has none of them, and locks_missing says so.
 std::vector<Snapshot> to_series(const Recording& recording);

@@ -19,9 +19,9 @@ std::string gzipped(std::string_view bytes) {
   return std::move(sink.text);
 }
 
-OtlpExporter::ProfileId random_id() {
+OtlpProfileId random_id() {
   std::random_device random;
-  OtlpExporter::ProfileId id;
+  OtlpProfileId id;
   for (std::size_t i = 0; i < id.size(); i += sizeof(std::uint32_t)) {
     const std::uint32_t word = random();
     std::memcpy(id.data() + i, &word, sizeof word);
@@ -37,10 +37,8 @@ void for_each_request(const Recording& recording, const RequestContent& content,
   StringSink document;
   static DiskImageFiles disk;
   static LocalImageFiles images(disk);
-  OtlpExporter(images, {.attributes = content.attributes,
-                        .command_line = content.command_line,
-                        .profile_id = random_id()})
-      .write(recording, document);
+  write_otlp(recording, images, document,
+             {.attributes = content.attributes, .command_line = content.command_line, .profile_id = random_id()});
   const std::span<const Recording::Sample> samples(recording.samples);
   if (document.text.size() <= max_bytes || samples.size() < 2) {
     take(gzipped(document.text), samples.size());

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <thread>
 
-#include "walker/export/exporter.h"
 #include "walker/model/recording.h"
 #include "walker/otlp/delivery.h"
 #include "walker/otlp/requests.h"
+#include "walker/shown/frame_selection.h"
 
 namespace mixwalk {
 

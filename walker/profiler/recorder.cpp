@@ -27,11 +27,11 @@ constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
 // Ends a recording, for whatever reason it ends. Afterwards no callback walks any more, and the destructor waits for
 // the recording's threads no longer than they need. The writer may finish its current message, so that a last message
 // can follow.
-class Recorder::Ending {
+class Recorder::Shutdown {
  public:
-  Ending(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
+  Shutdown(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
       : recorder_(recorder), writer_(writer), listener_(listener) {}
-  ~Ending() {
+  ~Shutdown() {
     recorder_.events_.end();
     recorder_.chunks_.abandon();
     for (DWORD wait = kLastMessageMs; !writer_.has_ended(wait); wait = kLookMs) {
@@ -43,8 +43,8 @@ class Recorder::Ending {
       listener_.has_ended(kLookMs);
     }
   }
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
+  Shutdown(const Shutdown&) = delete;
+  Shutdown& operator=(const Shutdown&) = delete;
 
  private:
   static constexpr DWORD kLastMessageMs = 1000, kLookMs = 10;
@@ -81,7 +81,7 @@ bool Recorder::record() {
   };
   WorkerThread writer([this] { chunks_.send_chunks(); }, failed);
   WorkerThread listener([this] { listen(); }, failed);
-  const Ending ending(*this, writer, listener);
+  const Shutdown shutdown(*this, writer, listener);
   events_.begin_image_loads();
   if (!writer || !listener) throw std::bad_alloc();
   writer_id_ = writer.id();

@@ -30,8 +30,8 @@ class Recorder {
  public:
   Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const Hello& hello, const RecordRequest& request);
 
-  // Records until StopRequest; to be called once. Returns false if the pipe broke, the process is ending, or the runtime
-  // does not report such events.
+  // Records until StopRequest; to be called once. Returns false if the pipe broke, the process is ending, or the
+  // runtime does not report such events.
   bool record();
 
  private:
@@ -48,7 +48,7 @@ class Recorder {
     std::uint64_t missed_value = 0;  // of moments that gave no sample; it is added to the next sample
   };
 
-  class Ending;
+  class Shutdown;
 
   void listen();
   bool record_periods();

@@ -171,15 +171,15 @@ bool Sampler::pause(DWORD pause_ms) {
 // Updates what the sampler knows.
 void Sampler::begin_look() {
   read_unloads();
-  grounds_.mark = last_mark_;
-  grounds_.image_mark = images_.unloads().mark();
+  dependencies_.mark = last_mark_;
+  dependencies_.image_mark = images_.unloads().mark();
   code_.begin(last_mark_);
 }
 
 void Sampler::drop_stale(Last& last) {
-  if (last.generation == images_.generation() && still_holds(last.grounds, last_mark_)) {
-    last.grounds.mark = last_mark_;
-    last.grounds.image_mark = grounds_.image_mark;
+  if (last.generation == images_.generation() && still_holds(last.dependencies, last_mark_)) {
+    last.dependencies.mark = last_mark_;
+    last.dependencies.image_mark = dependencies_.image_mark;
   } else {
     last.stack.forget();
   }
@@ -259,8 +259,8 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   if (last != nullptr) last->stack.keep(raw);
   raw.stack.rewrite_pointers();
   if (look.both_engines && raw.managed_walked) result.copied = result.thread;
-  grounds_.managed.clear();
-  grounds_.images.clear();
+  dependencies_.managed.clear();
+  dependencies_.images.clear();
   bool holds = make_stack(result.thread.stack, raw);
   if (result.copied) {
     raw.managed_walked = false;
@@ -268,20 +268,20 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   }
   // The mark is taken after the last name has been looked up, so that all names are of the same moment.
   const UnloadGate::Mark now = services_.unload_gate.mark();
-  if (holds && !still_holds(grounds_, now)) {
+  if (holds && !still_holds(dependencies_, now)) {
     holds = false;
-    if (!images_.still_loaded(grounds_.images, grounds_.image_mark)) images_.read();
+    if (!images_.still_loaded(dependencies_.images, dependencies_.image_mark)) images_.read();
   }
   if (holds && !images_.have_changed_for(result.thread.stack)) {
     // An image may have been loaded and unloaded since the images were listed, so that no frame names it.
-    const bool unloaded = now != grounds_.mark || images_.unloads().mark() != grounds_.image_mark;
+    const bool unloaded = now != dependencies_.mark || images_.unloads().mark() != dependencies_.image_mark;
     again.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
     again.lacks_runtime = !look.asked && !result.thread.stack.whole();
     if (last == nullptr) return;
-    last->grounds = grounds_;
+    last->dependencies = dependencies_;
     last->generation = look.generation;
     // No callback reports that a dynamic method was replaced by another one.
-    const bool unreported = !clr_.reports_method_unloads && !grounds_.managed.functions.empty();
+    const bool unreported = !clr_.reports_method_unloads && !dependencies_.managed.functions.empty();
     // The next sample cannot reuse the stack of a thread that will be frozen once more.
     if (unreported || again.after_group()) last->stack.forget();
     return;
@@ -305,13 +305,13 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
     if (frame.module == Frame::kNone) continue;
     frame.module = images_.index_of(event.images[static_cast<std::size_t>(frame.module)]);
   }
-  grounds_.managed.clear();
-  grounds_.images.clear();
+  dependencies_.managed.clear();
+  dependencies_.images.clear();
   if (!finish(event.stack)) return std::nullopt;
   // The event's thread walked its own stack, and looked up the names of its dynamic methods while these methods were on
   // the stack. So the addresses and the names stay right even if such a method has been unloaded since.
-  grounds_.managed.code.clear();
-  if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
+  dependencies_.managed.code.clear();
+  if (services_.unload_gate.hits(dependencies_.managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
 }
 
@@ -328,13 +328,13 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
     raw.context = load.registers;
     raw.stack.fill(held, load.registers.rsp(), load.stack_end);
     raw.stack.rewrite_pointers();
-    grounds_.mark = load.mark;
-    grounds_.image_mark = load.image_mark;
-    grounds_.managed.clear();
-    grounds_.images.clear();
+    dependencies_.mark = load.mark;
+    dependencies_.image_mark = load.image_mark;
+    dependencies_.managed.clear();
+    dependencies_.images.clear();
     Stack stack = walk_copy(raw);
     drop_own_frames(stack, images_.view());
-    if (!finish(stack) || !still_holds(grounds_, services_.unload_gate.mark())) return std::nullopt;
+    if (!finish(stack) || !still_holds(dependencies_, services_.unload_gate.mark())) return std::nullopt;
     if (!images_.have_changed_for(stack)) return stack;
   }
   return std::nullopt;
@@ -364,9 +364,9 @@ void Sampler::read_unloads() {
   }
 }
 
-bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) {
-  return images_.still_loaded(grounds.images, grounds.image_mark) &&
-         (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
+bool Sampler::still_holds(const Dependencies& dependencies, const UnloadGate::Mark& now) {
+  return images_.still_loaded(dependencies.images, dependencies.image_mark) &&
+         (now == dependencies.mark || !services_.unload_gate.hits(dependencies.managed, dependencies.mark));
 }
 
 bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
@@ -439,11 +439,11 @@ bool Sampler::finish(Stack& stack) {
     Frame& frame = stack.frames[i];
     if (frame.module != Frame::kNone) {
       const auto image = static_cast<std::size_t>(frame.module);
-      add_once(grounds_.images, image);
+      add_once(dependencies_.images, image);
       frame.module = images_.number(image);
     } else if (frame.kind != FrameKind::gap) {
-      grounds_.managed.code.push_back(frame.address);
-      grounds_.managed.unknown_code |= frame.function == 0;
+      dependencies_.managed.code.push_back(frame.address);
+      dependencies_.managed.unknown_code |= frame.function == 0;
       // The answer is kept as long as none of this code is unloaded (read_unloads()).
       if (frame.function != 0 && clr_.reports_method_unloads) outside_.keep(frame.address);
     }
@@ -459,8 +459,8 @@ bool Sampler::name(Frame& frame) {
   const ManagedName* name = code_.name(frame.function);
   if (name == nullptr) return false;
   frame.name = name->text;
-  if (name->dynamic) add_once(grounds_.managed.functions, frame.function);
-  for (const clr::ModuleID module : name->modules) add_once(grounds_.managed.modules, module);
+  if (name->dynamic) add_once(dependencies_.managed.functions, frame.function);
+  for (const clr::ModuleID module : name->modules) add_once(dependencies_.managed.modules, module);
   return frame.kind != FrameKind::managed || name->dynamic || place_in_il(frame);
 }
 
@@ -474,7 +474,7 @@ void Sampler::find_target(Stack& stack, std::size_t stub) {
   if (frame.callee == 0) return;
   std::vector<clr::ModuleID> modules;
   frame.target = code_.stub_target(targets_, frame.function, frame.callee, modules);
-  for (const clr::ModuleID module : modules) add_once(grounds_.managed.modules, module);
+  for (const clr::ModuleID module : modules) add_once(dependencies_.managed.modules, module);
 }
 
 // Returns false if the frame's code was unloaded meanwhile.

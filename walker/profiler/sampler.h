@@ -67,7 +67,7 @@ class Sampler {
     LookReasons again = {};
   };
   // The code and the images on which the frames and the names of a stack depend.
-  struct Grounds {
+  struct Dependencies {
     UnloadGate::Mark mark;  // nothing of the stack had been unloaded up to this mark
     std::uint64_t image_mark = 0;  // a mark of the unloaded images, from before the freeze
     Footprint managed;
@@ -76,7 +76,7 @@ class Sampler {
   // The state of the thread at its last sample. It is not used if code on which it depends was unloaded since.
   struct Last {
     UnmovedStack stack;
-    Grounds grounds;
+    Dependencies dependencies;
     std::uint64_t generation = 0;  // the generation of names and images
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
@@ -117,9 +117,9 @@ class Sampler {
   // Makes the sampler look up names anew, begin modules() anew, and walk every stack anew. Otherwise everything that
   // was ever met would stay in memory.
   void forget();
-  // Returns why threads cannot be sampled any more, or null if they can be sampled. While the supervisor is silent, this
-  // waits, for kMaxSilenceMs at most in a dump or in a round of a recording (Supervisor::wait_while_silent). A reason
-  // stays. Nothing may be frozen or claimed.
+  // Returns why threads cannot be sampled any more, or null if they can be sampled. While the supervisor is silent,
+  // this waits, for kMaxSilenceMs at most in a dump or in a round of a recording (Supervisor::wait_while_silent). A
+  // reason stays. Nothing may be frozen or claimed.
   const char* obstacle() noexcept;
   // To be called before each round of a recording.
   void begin_round() noexcept { silence_left_ms_ = kMaxSilenceMs; }
@@ -149,7 +149,7 @@ class Sampler {
   Stack walk_copy(const RawSample& sample);
   bool make_stack(Stack& stack, const RawSample& sample);
   void read_unloads();
-  bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now);
+  bool still_holds(const Dependencies& dependencies, const UnloadGate::Mark& now);
   bool finish(Stack& stack);
   bool name(Frame& frame);
   void find_target(Stack& stack, std::size_t stub);
@@ -177,7 +177,7 @@ class Sampler {
   ListedImages images_;
   EntryHints hints_;
   LiveMemory outside_;
-  Grounds grounds_;                 // of the sample in progress
+  Dependencies dependencies_;                 // of the sample in progress
   std::vector<GroupMember> group_;  // of the group in progress
 };
 

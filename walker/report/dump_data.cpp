@@ -13,8 +13,6 @@
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
 #include "walker/model/lock_words.h"
-#include "walker/model/recording_builder.h"
-#include "walker/shown/recording_filter.h"
 #include "walker/shown/runtime_frames.h"
 #include "walker/shown/words.h"
 
@@ -24,8 +22,8 @@ namespace {
 class DumpWriter {
  public:
   DumpWriter(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json)
-      : snapshot_(snapshot), filter_(filter), recording_(filtered(to_recording(snapshot), filter)),
-        leaves_(tables.add(recording_, false)), flame_leaves_(tables.add(recording_, !filter.all)),
+      : snapshot_(snapshot), filter_(filter), stacks_(snapshot, filter),
+        leaves_(tables.add(stacks_, stacks_.whole())), flame_leaves_(tables.add(stacks_, stacks_.folded())),
         runtime_frames_(snapshot), names_(snapshot), roles_(thread_roles(snapshot)), json_(json) {}
 
   void write() {
@@ -67,7 +65,7 @@ class DumpWriter {
   }
 
   void thread(const Thread& thread, std::size_t index) {
-    const bool has_stack = recording_.samples[index].stack != Recording::kNone;
+    const bool has_stack = stacks_.has_stack(index);
     const auto leaf = [&](const std::vector<std::uint32_t>& leaves) {
       return has_stack ? std::int64_t{leaves[index]} : ReportTables::kNoStack;
     };
@@ -149,7 +147,7 @@ class DumpWriter {
 
   const Snapshot& snapshot_;
   const FrameFilter& filter_;
-  const Recording recording_;
+  const ShownStacks stacks_;
   const std::vector<std::uint32_t> leaves_, flame_leaves_;  // for each thread
   const RuntimeFrames runtime_frames_;
   const FrameNames names_;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "walker/export/exporter.h"
 #include "walker/report/report_tables.h"
 
 namespace mixwalk {

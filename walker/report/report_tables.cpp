@@ -5,25 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "unmanaged/image/debug_directory.h"
-#include "walker/shown/frame_label.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
-namespace {
-
-// The file that contains a frame's code: an image, or the assembly for managed code. Returns an empty text if it is not
-// known.
-std::string module_of(const Recording& recording, const Frame& frame) {
-  if (frame.module != Frame::kNone) return module_name(recording.modules[static_cast<std::size_t>(frame.module)]);
-  const auto assembly = static_cast<std::size_t>(frame.il.assembly);
-  if (frame.il.assembly < 0 || assembly >= recording.assemblies.size()) return {};
-  return std::string(file_name(recording.assemblies[assembly].path));
-}
-
-}  // namespace
-
-ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
+ReportTables::Row ReportTables::row(const ShownStacks& stacks, const ShownStacks::Frame& frame) {
   if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0, 0};
   const Frame& from = *frame.frame;
   std::string label(frame.plain_label());  // the page itself marks guesses
@@ -35,27 +20,27 @@ ReportTables::Row ReportTables::row(const Recording& recording, const RecordedSt
   if (from.inline_depth != 0) flags |= static_cast<unsigned>(Flag::inlined);
   if (from.folded > 1) label += fmt::format(" (one of {})", from.folded);
   const bool named = from.kind == FrameKind::native && !from.name.empty();
-  return {letter(from.kind), string(label), string(module_of(recording, from)), string(from.file), from.line, flags,
+  return {letter(from.kind), string(label), string(stacks.image(from)), string(from.file), from.line, flags,
           named ? from.displacement : 0, from.address, string(from.source_url)};
 }
 
-std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const RecordedStacks& stacks,
+std::vector<std::uint32_t> ReportTables::add(const ShownStacks& stacks, const ShownStacks::Paths& paths,
                                              const std::vector<std::uint32_t>& leaves) {
   std::vector<std::uint32_t> frames, nodes;
   frames.reserve(stacks.frames().size());
-  for (const RecordedStacks::Frame& frame : stacks.frames()) {
-    const Row added = row(recording, frame);
+  for (const ShownStacks::Frame& frame : stacks.frames()) {
+    const Row added = row(stacks, frame);
     const auto [at, is_new] = known_rows_.emplace(added, static_cast<std::uint32_t>(rows_.size()));
     if (is_new) rows_.push_back(added);
     frames.push_back(at->second);
   }
-  std::vector<bool> wanted(stacks.nodes().size());
+  std::vector<bool> wanted(paths.nodes.size());
   for (const std::uint32_t leaf : leaves) wanted[leaf] = true;
   for (std::size_t i = wanted.size(); i-- > 0;) {
-    if (wanted[i] && stacks.nodes()[i].parent != Recording::kNone) wanted[stacks.nodes()[i].parent] = true;
+    if (wanted[i] && paths.nodes[i].parent != Recording::kNone) wanted[paths.nodes[i].parent] = true;
   }
-  nodes.reserve(stacks.nodes().size());
-  for (const Recording::Node& node : stacks.nodes()) {
+  nodes.reserve(paths.nodes.size());
+  for (const Recording::Node& node : paths.nodes) {
     if (!wanted[nodes.size()]) {
       nodes.push_back(Recording::kNone);
       continue;
@@ -66,12 +51,11 @@ std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const R
   return nodes;
 }
 
-std::vector<std::uint32_t> ReportTables::add(const Recording& recording, bool fold) {
-  const RecordedStacks stacks(recording, fold);
-  const std::vector<std::uint32_t> nodes = add(recording, stacks, stacks.leaves());
+std::vector<std::uint32_t> ReportTables::add(const ShownStacks& stacks, const ShownStacks::Paths& paths) {
+  const std::vector<std::uint32_t> nodes = add(stacks, paths, paths.leaves);
   std::vector<std::uint32_t> leaves;
-  leaves.reserve(stacks.leaves().size());
-  for (const std::uint32_t leaf : stacks.leaves()) leaves.push_back(nodes[leaf]);
+  leaves.reserve(paths.leaves.size());
+  for (const std::uint32_t leaf : paths.leaves) leaves.push_back(nodes[leaf]);
   return leaves;
 }
 

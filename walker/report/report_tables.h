@@ -8,7 +8,7 @@
 
 #include "walker/export/json_writer.h"
 #include "walker/export/string_table.h"
-#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/shown_stacks.h"
 
 namespace mixwalk {
 
@@ -19,12 +19,12 @@ class ReportTables {
   // The node of a sample without a stack.
   static constexpr std::int64_t kNoStack = -1;
 
-  // Returns the index in these tables of each of `stacks.nodes()`. `stacks` must be those of `recording`. `leaves`: only
-  // the stacks of these nodes are added; the other nodes have no index.
-  std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks,
+  // Returns the index in these tables of each node of `paths`, which are `stacks.whole()` or `stacks.folded()`. `leaves`:
+  // only the stacks of these nodes are added; the other nodes have no index.
+  std::vector<std::uint32_t> add(const ShownStacks& stacks, const ShownStacks::Paths& paths,
                                  const std::vector<std::uint32_t>& leaves);
-  // Adds the stacks of all samples. Returns the leaf node of each sample. `fold`: as in RecordedStacks.
-  std::vector<std::uint32_t> add(const Recording& recording, bool fold);
+  // Adds all stacks. Returns the index of each of `paths.leaves`.
+  std::vector<std::uint32_t> add(const ShownStacks& stacks, const ShownStacks::Paths& paths);
   std::uint32_t string(std::string_view text) { return strings_.index(text); }
 
   // Writes the members "strings", "frames" and "nodes" of the report. They are written last, since everything else adds
@@ -43,7 +43,7 @@ class ReportTables {
   using Row = std::tuple<char, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, unsigned, std::uint64_t,
                          std::uint64_t, std::uint32_t>;
 
-  Row row(const Recording& recording, const RecordedStacks::Frame& frame);
+  Row row(const ShownStacks& stacks, const ShownStacks::Frame& frame);
   std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
 
   StringTable strings_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/shown_stacks.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
@@ -99,9 +99,10 @@ std::uint32_t bucket_count(std::size_t threads) noexcept {
 std::vector<TimeStrip> time_strips(const Recording& recording, const std::vector<std::uint32_t>& stacks,
                                    std::uint32_t buckets) {
   const bool over_time = unit(recording.event) == "nanoseconds";
+  const std::uint64_t length_ns = length_of(recording);
   std::vector<TimeStrip> strips;
   for (const auto& samples : samples_by_thread(recording)) {
-    StripBuilder builder(length_of(recording), buckets);
+    StripBuilder builder(length_ns, buckets);
     for (const std::uint32_t i : samples) {
       const Recording::Sample& sample = recording.samples[i];
       const std::uint64_t ns = over_time ? std::min(sample.value, sample.time_ns) : 0;

@@ -74,9 +74,9 @@ std::string shown_target(std::string_view stub, std::string target) {
   return clr_stub(stub) == ClrStub::pinvoke ? target : managed_name(target);
 }
 
-std::string label_with_name(const Recording& recording, const Frame& frame, std::string name) {
+std::string label_with_name(const std::vector<Module>& modules, const Frame& frame, std::string name) {
   std::string target = shown_target(name, valid_utf8(frame.target));
-  std::string label = label_of(words_of(frame, recording.modules, std::move(name), std::move(target), &valid_utf8));
+  std::string label = label_of(words_of(frame, modules, std::move(name), std::move(target), &valid_utf8));
   if (is_guess(frame.trust)) label += kGuessedMark;
   return label;
 }
@@ -88,12 +88,12 @@ std::string frame_label(const Snapshot& snapshot, const Frame& frame) {
                            shown_target(frame.name, frame.target), std::identity()));
 }
 
-std::string frame_label(const Recording& recording, const Frame& frame) {
-  return label_with_name(recording, frame, shown_name(frame.kind, valid_utf8(frame.name)));
+std::string utf8_label(const std::vector<Module>& modules, const Frame& frame) {
+  return label_with_name(modules, frame, shown_name(frame.kind, valid_utf8(frame.name)));
 }
 
-std::string raw_frame_label(const Recording& recording, const Frame& frame) {
-  return label_with_name(recording, frame, valid_utf8(frame.name));
+std::string raw_utf8_label(const std::vector<Module>& modules, const Frame& frame) {
+  return label_with_name(modules, frame, valid_utf8(frame.name));
 }
 
 std::string line_label(const Snapshot& snapshot, const Frame& frame, const LineLimits& limits) {

@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "walker/model/recording.h"
+#include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
@@ -14,11 +15,11 @@ namespace mixwalk {
 
 // The label of a dump's frame, with its names as the target has them.
 std::string frame_label(const Snapshot& snapshot, const Frame& frame);
-// The label of a recorded frame. It is always UTF-8: bytes that were not UTF-8 in the target are replaced by U+FFFD.
-// The label of a guessed frame ends with kGuessedMark.
-std::string frame_label(const Recording& recording, const Frame& frame);
+// The label of a frame in UTF-8: bytes that were not UTF-8 in the target are replaced by U+FFFD. The label of a guessed
+// frame ends with kGuessedMark.
+std::string utf8_label(const std::vector<Module>& modules, const Frame& frame);
 // The same label, but with a managed function's name in the form of metadata.
-std::string raw_frame_label(const Recording& recording, const Frame& frame);
+std::string raw_utf8_label(const std::vector<Module>& modules, const Frame& frame);
 
 inline constexpr std::string_view kGuessedMark = " [guessed]";
 

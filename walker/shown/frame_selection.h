@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "walker/model/snapshot.h"
@@ -25,11 +24,7 @@ struct FrameSelection {
   std::vector<std::size_t> frames;
   std::size_t beyond_depth = 0;  // how many more real frames the depth cut off
 };
-struct FrameShape {
-  FrameKind kind = FrameKind::native;
-  bool inlined = false;
-};
-FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameShape> frames);
+FrameSelection select_frames(const FrameFilter& filter, const std::vector<const Frame*>& frames);
 FrameSelection select_frames(const FrameFilter& filter, const Stack& stack);
 
 // How many frames of each kind a stack has. Inlined calls do not count as frames.

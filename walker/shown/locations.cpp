@@ -4,14 +4,14 @@ namespace mixwalk {
 namespace {
 
 // How deep a frame is inlined, or 0 if it is a real frame.
-unsigned depth(const RecordedStacks& stacks, std::uint32_t node) {
+unsigned depth(const ShownStacks& stacks, std::uint32_t node) {
   const Frame* frame = stacks.frames()[stacks.nodes()[node].frame].frame;
   return frame == nullptr ? 0 : frame->inline_depth;
 }
 
 // Returns the caller of a node's location: the node after the real frame into which this node is inlined. Fills
 // `frames` with the frames of the location.
-std::uint32_t caller_of(const RecordedStacks& stacks, std::uint32_t node,
+std::uint32_t caller_of(const ShownStacks& stacks, std::uint32_t node,
                         std::vector<std::uint32_t>& frames) {
   frames = {stacks.nodes()[node].frame};
   std::uint32_t next = stacks.nodes()[node].parent;
@@ -25,7 +25,7 @@ std::uint32_t caller_of(const RecordedStacks& stacks, std::uint32_t node,
 
 }  // namespace
 
-Locations::Locations(const RecordedStacks& stacks) {
+Locations::Locations(const ShownStacks& stacks) {
   std::vector<bool> used(stacks.nodes().size(), false);
   for (const std::uint32_t leaf : stacks.leaves()) used[leaf] = true;
   std::vector<std::uint32_t> frames;
@@ -43,7 +43,7 @@ Locations::Locations(const RecordedStacks& stacks) {
   }
 }
 
-std::uint32_t Locations::intern(const RecordedStacks& stacks, std::vector<std::uint32_t> frames) {
+std::uint32_t Locations::intern(const ShownStacks& stacks, std::vector<std::uint32_t> frames) {
   const auto next = static_cast<std::uint32_t>(locations_.size());
   // Locations with inlined frames are rare, so duplicates of them do no harm.
   if (frames.size() == 1) {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/shown_stacks.h"
 
 namespace mixwalk {
 
@@ -14,20 +14,20 @@ struct Location {
   std::int32_t module = Frame::kNone;
   // An address inside the instruction that runs, so a return address is moved back onto its call. 0 for a word.
   std::uint64_t address = 0;
-  std::vector<std::uint32_t> frames;  // indices into RecordedStacks::frames(), innermost first
+  std::vector<std::uint32_t> frames;  // indices into ShownStacks::frames(), innermost first
 };
 
 // The locations of the stacks of samples.
 class Locations {
  public:
-  explicit Locations(const RecordedStacks& stacks);
+  explicit Locations(const ShownStacks& stacks);
 
   const std::vector<Location>& locations() const noexcept { return locations_; }
   // The locations of the stack of a sample with this leaf node, leaf first. Valid until the next call.
   const std::vector<std::uint32_t>& of_stack(std::uint32_t node);
 
  private:
-  std::uint32_t intern(const RecordedStacks& stacks, std::vector<std::uint32_t> frames);
+  std::uint32_t intern(const ShownStacks& stacks, std::vector<std::uint32_t> frames);
 
   struct Step {
     std::uint32_t location = 0;               // the location of a node together with the nodes it is inlined into

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "walker/shown/recorded_stacks.h"
+#include "walker/shown/shown_stacks.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
@@ -29,12 +29,12 @@ double total_of(const Recording& recording) {
 }
 
 void add(const Recording& recording, FrameShare FrameDifference::* side, Frames& frames) {
-  const RecordedStacks stacks(recording);
+  const ShownStacks stacks(recording);
   const double total = total_of(recording);
   if (total == 0) return;
   std::vector<std::size_t> places;  // for each frame of the recording
   places.reserve(stacks.frames().size());
-  for (const RecordedStacks::Frame& frame : stacks.frames()) {
+  for (const ShownStacks::Frame& frame : stacks.frames()) {
     places.push_back(frames.place(frame.frame == nullptr ? 'W' : letter(frame.frame->kind),
                                   std::string(frame.plain_label())));
   }

@@ -19,7 +19,7 @@ struct FrameShare {
 // A frame in two recordings, identified by its name, since addresses and modules differ from run to run.
 struct FrameDifference {
   char kind = 'W';    // letter() of its kind, or 'W' for a word in a frame's place
-  std::string label;  // as in exports (RecordedStacks), without a mark of a guess; UTF-8
+  std::string label;  // as in exports (ShownStacks), without a mark of a guess; UTF-8
   FrameShare before, after;
 
   bool operator==(const FrameDifference&) const = default;

@@ -24,14 +24,11 @@ Recording filtered(Recording recording, const FrameFilter& filter) {
         const auto first = static_cast<std::ptrdiff_t>(machinery->frames_of(frames));
         frames.erase(frames.begin(), frames.begin() + first);
       }
-      std::vector<FrameShape> shapes;
-      for (const std::uint32_t frame : frames) {
-        shapes.push_back({recording.frames[frame].kind, recording.frames[frame].inline_depth != 0});
-      }
-      const FrameSelection selection = select_frames(filter, shapes);
-      for (auto i = selection.frames.rbegin(); i != selection.frames.rend(); ++i) {
-        at->second = kept.add_node(at->second, frames[*i]);
-      }
+      std::vector<const Frame*> all;
+      for (const std::uint32_t frame : frames) all.push_back(&recording.frames[frame]);
+      std::vector<std::uint32_t> selected;
+      for (const std::size_t i : select_frames(filter, all).frames) selected.push_back(frames[i]);
+      at->second = kept.add_path(selected);
     }
     sample.stack = at->second;
   }

@@ -105,11 +105,8 @@ void RuntimeFrames::add_images(const std::vector<Module>& modules, const Process
   }
 }
 
-RuntimeFrames::Part RuntimeFrames::part_of(const StackFrame& frame) const {
-  if (frame.kind != FrameKind::native || frame.module == Frame::kNone || is_guess(frame.trust) ||
-      is_marked(frame)) {
-    return Part::other;
-  }
+RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
+  if (frame.kind != FrameKind::native || frame.module == Frame::kNone || is_guess(frame.trust)) return Part::other;
   const auto module = static_cast<std::size_t>(frame.module);
   const std::string& image = images_[module];
   if ((image == "ntdll.dll" && frame.name == "RtlUserThreadStart") ||
@@ -121,34 +118,52 @@ RuntimeFrames::Part RuntimeFrames::part_of(const StackFrame& frame) const {
 }
 
 std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
-  const std::vector<StackFrame>& frames = stack.frames;
+  std::vector<const Frame*> frames;
+  std::vector<bool> marked;
+  for (const StackFrame& frame : stack.frames) {
+    frames.push_back(&frame);
+    marked.push_back(is_marked(frame));
+  }
+  const std::vector<Run> runs = stack.runs();
+  return fold(frames, marked, !runs.empty() && runs.back().end == RunEnd::root);
+}
+
+std::vector<FoldedFrames> RuntimeFrames::of(const std::vector<const Frame*>& frames) const {
+  return fold(frames, {}, true);  // a gap at the end is not folded
+}
+
+std::vector<FoldedFrames> RuntimeFrames::fold(const std::vector<const Frame*>& frames, const std::vector<bool>& marked,
+                                              bool reaches_root) const {
   // The part that each frame belongs to, from the leaf on. The program's own image counts as the host below the host's
   // frames.
   std::vector<Part> parts;
   bool below_host = false;
-  for (const StackFrame& frame : frames) {
-    Part part = part_of(frame);
-    if (part == Part::other && below_host && frame.kind == FrameKind::native &&
-        frame.module != Frame::kNone && program_[static_cast<std::size_t>(frame.module)] &&
-        !has_own_name(frame) && !is_marked(frame) && !is_guess(frame.trust)) {
+  for (const Frame* frame : frames) {
+    const bool is_marked = !marked.empty() && marked[parts.size()];
+    Part part = is_marked ? Part::other : part_of(*frame);
+    if (part == Part::other && below_host && frame->kind == FrameKind::native && frame->module != Frame::kNone &&
+        program_[static_cast<std::size_t>(frame->module)] && !has_own_name(*frame) && !is_marked &&
+        !is_guess(frame->trust)) {
       part = Part::host;
     }
-    below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));
+    below_host = part == Part::host && (below_host || is_for_shipped_host(frame->name));
     parts.push_back(part);
   }
   // An inlined call belongs to the frame into which it is inlined. That frame comes after the inlined call.
   for (std::size_t i = frames.size(); i-- > 1;) {
-    if (frames[i - 1].inline_depth != 0) parts[i - 1] = parts[i];
+    if (frames[i - 1]->inline_depth != 0) parts[i - 1] = parts[i];
   }
   // The functions by which the system starts a thread count only at the root.
   std::size_t root = frames.size();
-  const std::vector<Run> runs = stack.runs();
-  const bool reaches_root = !runs.empty() && runs.back().end == RunEnd::root;
   while (reaches_root && root != 0 && parts[root - 1] == Part::system_start) --root;
   for (std::size_t i = 0; i < root; ++i) {
     if (parts[i] == Part::system_start) parts[i] = Part::other;
   }
 
+  const auto leaf_run_end = std::ranges::find_if(frames, [](const Frame* frame) {
+    return frame->kind == FrameKind::managed || frame->kind == FrameKind::gap;
+  });
+  const auto leaf_run = static_cast<std::size_t>(leaf_run_end - frames.begin());
   std::vector<FoldedFrames> found;
   for (std::size_t begin = 0; begin < frames.size();) {
     if (parts[begin] != Part::runtime && parts[begin] != Part::host) {
@@ -158,17 +173,16 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
     std::size_t end = begin;
     bool host = false;
     while (end < frames.size() && parts[end] != Part::other) host = parts[end++] == Part::host || host;
-    const bool managed_above = begin != 0 && frames[begin - 1].kind == FrameKind::managed;
+    const bool managed_above = begin != 0 && frames[begin - 1]->kind == FrameKind::managed;
     const bool to_root = end == frames.size() && root != frames.size();
     std::string role = "the runtime";
     if (to_root && managed_above && host) {
       role = "host start-up";
-    } else if (to_root && managed_above && begins_thread(frames[begin - 1].name)) {
+    } else if (to_root && managed_above && begins_thread(frames[begin - 1]->name)) {
       role = "thread start";
-    } else if (end < frames.size() && frames[end].kind == FrameKind::managed) {
-      if (const std::string_view method = public_name(frames[end].name); !method.empty()) {
-        const bool in_leaf_run = runs.front().first_frame == 0 && begin < runs.front().frame_count;
-        const bool waits = in_leaf_run && is_system_wait(frames.front().name);
+    } else if (end < frames.size() && frames[end]->kind == FrameKind::managed) {
+      if (const std::string_view method = public_name(frames[end]->name); !method.empty()) {
+        const bool waits = begin < leaf_run && is_system_wait(frames.front()->name);
         role = std::string(method) + (waits ? " waits in the runtime" : " in the runtime");
       }
     }

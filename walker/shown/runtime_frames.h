@@ -33,12 +33,17 @@ class RuntimeFrames {
 
   // The result is in the order of the stack, leaf first.
   std::vector<FoldedFrames> of(const Stack& stack) const;
+  // The same of a recorded stack, leaf first, in which no frame is marked.
+  std::vector<FoldedFrames> of(const std::vector<const Frame*>& frames) const;
 
  private:
   enum class Part : unsigned char { other, runtime, host, system_start };
 
   void add_images(const std::vector<Module>& modules, const Process& process);
-  Part part_of(const StackFrame& frame) const;
+  Part part_of(const Frame& frame) const;
+  // `marked`: the frames that are marked, by index; empty if none is.
+  std::vector<FoldedFrames> fold(const std::vector<const Frame*>& frames, const std::vector<bool>& marked,
+                                 bool reaches_root) const;
 
   std::vector<bool> runtime_, host_, program_;  // by module
   std::vector<std::string> images_;             // file names in lower case

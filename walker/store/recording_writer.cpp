@@ -226,4 +226,9 @@ bool RecordingWriter::write(std::string_view bytes) {
   return !refused_;
 }
 
+bool write_store(const Recording& recording, ByteSink& sink) {
+  RecordingWriter writer(sink);
+  return writer.begin(recording) && writer.end(recording);
+}
+
 }  // namespace mixwalk

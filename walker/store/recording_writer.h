@@ -68,4 +68,7 @@ class RecordingWriter {
   std::vector<std::uint32_t> depths_;  // of each node: how many frames there are to the root
 };
 
+// Writes a whole recording. Returns false also if the recording exceeds the format's limits.
+bool write_store(const Recording& recording, ByteSink& sink);
+
 }  // namespace mixwalk

@@ -145,7 +145,11 @@ class MessageIO {
   template <class Map>
   void all(Map map) {
     const Callback call = [](MessageIO& io, void* to) { (*static_cast<Map*>(to))(io); };
-    writes_ ? call(*this, &map) : read_all(&map, call);
+    if (writes_) {
+      call(*this, &map);
+    } else {
+      read_all(&map, call);
+    }
   }
 
   // A field that is repeated: `one` maps it for one row of the list, which has at most so many rows when it is read.

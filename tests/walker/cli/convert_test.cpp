@@ -8,13 +8,13 @@
 #include <iostream>
 #include <sstream>
 
+#include "tests/builders/recordings.h"
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
 #include "walker/cli/output/write_output.h"
-#include "walker/export/store_exporter.h"
-#include "walker/model/recording_builder.h"
 #include "walker/model/series.h"
 #include "walker/store/recording_reader.h"
+#include "walker/store/recording_writer.h"
 
 namespace mixwalk {
 namespace {
@@ -144,9 +144,9 @@ TEST_F(ConvertTest, FilesOfOtherCommandsNameThem) {
 TEST_F(ConvertTest, ASeriesIsNotMixedIntoOneDump) {
   const auto read = read_recording(golden("dump.mixwalk"));
   ASSERT_TRUE(read.recording);
-  std::vector<Snapshot> dumps(3, to_snapshot(*read.recording));
+  std::vector<Snapshot> dumps(3, to_series(*read.recording).front());
   StringSink series;
-  ASSERT_TRUE(StoreExporter().write(to_recording(dumps), series));
+  ASSERT_TRUE(write_store(series_recording(dumps), series));
   const Result json = convert(series.text, "json", path("out"));
   EXPECT_EQ(json.code, ExitCode::input);
   EXPECT_NE(json.err.find("it has room for one dump, and there are 3; text and html show all of them"),

@@ -10,13 +10,12 @@
 #include <sstream>
 
 #include "tests/builders/hang_samples.h"
+#include "tests/builders/recordings.h"
 #include "tests/builders/report_samples.h"
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
 #include "walker/base/byte_sink.h"
 #include "walker/export/json.h"
-#include "walker/export/store_exporter.h"
-#include "walker/model/recording_builder.h"
 #include "walker/model/series.h"
 #include "walker/store/recording_reader.h"
 #include "walker/store/recording_writer.h"
@@ -44,7 +43,7 @@ class HangCommandTest : public testing::Test {
   }
   std::string json_file(const std::string& name, const Snapshot& snapshot) const {
     StringSink sink;
-    EXPECT_TRUE(JsonExporter({}).write(snapshot, sink));
+    EXPECT_TRUE(write_json(snapshot, {}, sink));
     return file(name, sink.text);
   }
   // Writes each dump as JSON, and returns the command for these files.
@@ -174,7 +173,7 @@ TEST_F(HangCommandTest, ASeriesInOneFile) {
 }
 
 TEST_F(HangCommandTest, ACutSeriesIsComparedAndItsPageSaysSo) {
-  const std::string whole = stored(to_recording(test::troubled_program()));
+  const std::string whole = stored(series_recording(test::troubled_program()));
   HangCommand command;
   command.files = {file("series.mixwalk", whole.substr(0, whole.size() - 1))};
   command.format = Format::html;
@@ -199,7 +198,7 @@ TEST_F(HangCommandTest, ASeriesSaysWhatItsDumpsSayOneByOne) {
     for (std::size_t i = 0; i < dumps.size(); ++i) {
       singles.files.push_back(file("dump" + std::to_string(i) + ".mixwalk", stored(to_recording(dumps[i]))));
     }
-    series.files = {file("series.mixwalk", stored(to_recording(dumps)))};
+    series.files = {file("series.mixwalk", stored(series_recording(dumps)))};
     const Result expected = run(singles), found = run(series);
     EXPECT_EQ(found.code, expected.code);
     EXPECT_EQ(findings_of(found.out), findings_of(expected.out));
@@ -311,9 +310,9 @@ TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
       dump.omissions.threads = made[i]->some_threads;
       StringSink sink;
       if (made[i]->as_recording) {
-        EXPECT_TRUE(StoreExporter().write(to_recording(dump), sink));
+        EXPECT_TRUE(write_store(to_recording(dump), sink));
       } else {
-        EXPECT_TRUE(JsonExporter(made[i]->filter).write(dump, sink));
+        EXPECT_TRUE(write_json(dump, made[i]->filter, sink));
       }
       command.files.push_back(file("filtered" + std::to_string(i), sink.text));
     }

@@ -10,6 +10,7 @@
 #include "tests/builders/image_builder.h"
 #include "tests/builders/pdb_samples.h"
 #include "tests/builders/portable_pdb_builder.h"
+#include "tests/builders/recordings.h"
 #include "tests/support/golden.h"
 #include "tests/support/remove_tree.h"
 #include "walker/cli/local_symbols.h"
@@ -203,7 +204,7 @@ TEST_F(SymboliseCommandTest, GoldenStacks) {
   const Result done = symbolise("srv*" + path("sym"));
   EXPECT_EQ(done.code, ExitCode::ok) << done.err;
   StringSink text;
-  CollapsedExporter(CollapsedExporter::Options{}).write(result(), text);
+  write_collapsed(result(), text);
   expect_golden("symbolised.folded", text.text);
 }
 
@@ -225,8 +226,8 @@ TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
   }
   StringSink stored;
   RecordingWriter store(stored);
-  store.begin(to_recording(series));
-  store.end(to_recording(series));
+  store.begin(series_recording(series));
+  store.end(series_recording(series));
   put("in.mixwalk", stored.text);
   put("sym/app.dll", image());
   put("sym/app.pdb", test::pdb_with_inlining().build());

@@ -13,7 +13,7 @@ namespace {
 
 std::string trace_of(const Recording& recording) {
   StringSink sink;
-  EXPECT_TRUE(ChromeTraceExporter().write(recording, sink));
+  EXPECT_TRUE(write_chrome_trace(recording, sink));
   return sink.text;
 }
 
@@ -168,7 +168,7 @@ TEST(ChromeTrace, NanosecondsKeepTheirDigits) {
 
 TEST(ChromeTrace, SaysWhenTheSinkIsFull) {
   FullSink sink;
-  EXPECT_FALSE(ChromeTraceExporter().write(representative_recording(), sink));
+  EXPECT_FALSE(write_chrome_trace(representative_recording(), sink));
 }
 
 }  // namespace

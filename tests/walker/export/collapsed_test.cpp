@@ -8,9 +8,9 @@
 namespace mixwalk {
 namespace {
 
-std::string collapsed(const Recording& recording, const CollapsedExporter::Options& options = {}) {
+std::string collapsed(const Recording& recording, const CollapsedOptions& options = {}) {
   StringSink sink;
-  EXPECT_TRUE(CollapsedExporter(options).write(recording, sink));
+  EXPECT_TRUE(write_collapsed(recording, sink, options));
   return sink.text;
 }
 
@@ -53,7 +53,7 @@ TEST(Collapsed, WithoutSamplesThereIsALineThatSaysSo) {
 
 TEST(Collapsed, SaysWhenTheSinkIsFull) {
   FullSink sink;
-  EXPECT_FALSE(CollapsedExporter({}).write(representative_recording(), sink));
+  EXPECT_FALSE(write_collapsed(representative_recording(), sink));
 }
 
 }  // namespace

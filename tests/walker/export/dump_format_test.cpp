@@ -4,22 +4,10 @@
 
 #include "tests/builders/recordings.h"
 #include "tests/builders/snapshot_builder.h"
-#include "walker/export/text.h"
-#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {
-
-TEST(DumpFormat, WritesWhatTheDumpItselfWouldHaveBeen) {
-  Snapshot snapshot = representative_snapshot();
-  const Recording recording = to_recording(snapshot);
-  StringSink expected, actual;
-  ASSERT_TRUE(TextExporter({}).write(to_snapshot(recording), expected));
-  const DumpExporter exporter(std::make_unique<TextExporter>(TextExporter::Options{}));
-  ASSERT_TRUE(exporter.write(recording, actual));
-  EXPECT_EQ(actual.text, expected.text);
-  EXPECT_NE(actual.text.find("Orders.Client.Fetch"), std::string::npos);
-}
 
 TEST(DumpFormat, SamplesOverTimeAreNoDump) {
   EXPECT_EQ(dump_refusal(to_recording(representative_snapshot())), "");

@@ -13,7 +13,7 @@ namespace {
 
 std::string profile_of(const Recording& recording) {
   StringSink sink;
-  EXPECT_TRUE(FirefoxProfileExporter().write(recording, sink));
+  EXPECT_TRUE(write_firefox_profile(recording, sink));
   return sink.text;
 }
 
@@ -126,7 +126,7 @@ TEST(FirefoxProfile, TheRateThatWasReachedIsAmongTheFacts) {
 
 TEST(FirefoxProfile, SaysWhenTheSinkIsFull) {
   FullSink sink;
-  EXPECT_FALSE(FirefoxProfileExporter().write(representative_recording(), sink));
+  EXPECT_FALSE(write_firefox_profile(representative_recording(), sink));
 }
 
 }  // namespace

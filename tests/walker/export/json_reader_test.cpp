@@ -14,7 +14,7 @@ namespace {
 
 std::string written(const Snapshot& snapshot) {
   StringSink sink;
-  EXPECT_TRUE(JsonExporter({}).write(snapshot, sink));
+  EXPECT_TRUE(write_json(snapshot, {}, sink));
   return sink.text;
 }
 
@@ -66,7 +66,7 @@ TEST(JsonReaderTest, WhatWasLeftOut) {
     StringSink sink;
     Snapshot snapshot = checked_snapshot();
     snapshot.omissions.threads = some_threads;
-    EXPECT_TRUE(JsonExporter(filter).write(snapshot, sink));
+    EXPECT_TRUE(write_json(snapshot, filter, sink));
     return read_json_dump(sink.text).snapshot.value_or(Snapshot()).omissions;
   };
   EXPECT_EQ(left_out({}), Omissions());

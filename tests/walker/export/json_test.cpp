@@ -14,7 +14,7 @@ namespace {
 
 std::string json_of(const Snapshot& snapshot, const FrameFilter& filter = {}) {
   StringSink sink;
-  EXPECT_TRUE(JsonExporter(filter).write(snapshot, sink));
+  EXPECT_TRUE(write_json(snapshot, filter, sink));
   return sink.text;
 }
 

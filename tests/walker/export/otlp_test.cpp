@@ -15,8 +15,8 @@ namespace {
 TEST(Otlp, TheSameRecordingGivesTheSameBytes) {
   RecordedImages images;
   StringSink one, two;
-  EXPECT_TRUE(OtlpExporter(images).write(representative_recording(), one));
-  EXPECT_TRUE(OtlpExporter(images).write(representative_recording(), two));
+  EXPECT_TRUE(write_otlp(representative_recording(), images, one));
+  EXPECT_TRUE(write_otlp(representative_recording(), images, two));
   EXPECT_EQ(one.text, two.text);
 }
 
@@ -26,16 +26,16 @@ TEST(Otlp, TimesAndValuesPastTheNumbersAreTheLastOnes) {
   recording.samples.back().time_ns = recording.samples.back().value = UINT64_MAX;
   RecordedImages images;
   StringSink sink;
-  EXPECT_TRUE(OtlpExporter(images).write(recording, sink));
+  EXPECT_TRUE(write_otlp(recording, images, sink));
   EXPECT_NE(sink.text.find(std::string(8, '\xff')), std::string::npos);
 }
 
-std::string written(const OtlpExporter::Options& options) {
+std::string written(const OtlpOptions& options) {
   Recording recording = representative_recording();
   recording.process.command_line = "orders.exe --password=hunter2";
   RecordedImages images;
   StringSink sink;
-  EXPECT_TRUE(OtlpExporter(images, options).write(recording, sink));
+  EXPECT_TRUE(write_otlp(recording, images, sink, options));
   return sink.text;
 }
 
@@ -73,7 +73,7 @@ TEST(Otlp, SaysTheMachineAndTheStandingOfEachSample) {
   const auto document = [](const Recording& recording) {
     RecordedImages images;
     StringSink sink;
-    EXPECT_TRUE(OtlpExporter(images).write(recording, sink));
+    EXPECT_TRUE(write_otlp(recording, images, sink));
     return sink.text;
   };
   Recording recording = representative_recording();
@@ -93,7 +93,7 @@ TEST(Otlp, SaysTheMachineAndTheStandingOfEachSample) {
 
 // The id is field 7, of wire type 2, with 16 bytes.
 TEST(Otlp, EachProfileHasAnId) {
-  OtlpExporter::ProfileId id;
+  OtlpProfileId id;
   id.fill(std::byte{0xa5});
   const std::string field = std::string("\x3a\x10") + std::string(16, '\xa5');
   EXPECT_NE(written({.profile_id = id}).find(field), std::string::npos);
@@ -106,7 +106,7 @@ TEST(Otlp, AnAttributeSaysTheRateThatWasReached) {
   const auto document = [](const Recording& recording) {
     RecordedImages images;
     StringSink sink;
-    EXPECT_TRUE(OtlpExporter(images).write(recording, sink));
+    EXPECT_TRUE(write_otlp(recording, images, sink));
     return sink.text;
   };
   Recording recording = parked_recording({.seconds = 10});
@@ -122,7 +122,7 @@ TEST(Otlp, AnAttributeSaysTheRateThatWasReached) {
 TEST(Otlp, SaysWhenTheSinkIsFull) {
   RecordedImages images;
   FullSink sink;
-  EXPECT_FALSE(OtlpExporter(images).write(representative_recording(), sink));
+  EXPECT_FALSE(write_otlp(representative_recording(), images, sink));
 }
 
 }  // namespace

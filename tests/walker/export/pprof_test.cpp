@@ -13,15 +13,15 @@ namespace {
 
 TEST(Pprof, TheSameRecordingGivesTheSameBytes) {
   StringSink one, two;
-  EXPECT_TRUE(PprofExporter().write(representative_recording(), one));
-  EXPECT_TRUE(PprofExporter().write(representative_recording(), two));
+  EXPECT_TRUE(write_pprof(representative_recording(), one));
+  EXPECT_TRUE(write_pprof(representative_recording(), two));
   EXPECT_EQ(one.text, two.text);
 }
 
 // Returns the decompressed profile. A comment is in its string table unchanged.
 std::string profile_of(const Recording& recording) {
   StringSink sink;
-  EXPECT_TRUE(PprofExporter().write(recording, sink));
+  EXPECT_TRUE(write_pprof(recording, sink));
   std::string text(sink.text.size() * 20, '\0');
   z_stream z = {};
   EXPECT_EQ(inflateInit2(&z, 15 + 16), Z_OK);
@@ -50,7 +50,7 @@ TEST(Pprof, ALabelSaysTheStanding) {
 
 TEST(Pprof, SaysWhenTheSinkIsFull) {
   FullSink sink;
-  EXPECT_FALSE(PprofExporter().write(representative_recording(), sink));
+  EXPECT_FALSE(write_pprof(representative_recording(), sink));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(Speedscope, ANumberOfSixtyFourBitsIsExact) {
   recording.samples.resize(1);
   recording.samples[0].value = UINT64_MAX;
   StringSink sink;
-  ASSERT_TRUE(SpeedscopeExporter().write(recording, sink));
+  ASSERT_TRUE(write_speedscope(recording, sink));
   const auto document = nlohmann::json::parse(sink.text);
   EXPECT_EQ(document.at("profiles").at(0).at("weights").at(0), UINT64_MAX);
   EXPECT_EQ(document.at("profiles").at(0).at("endValue"), UINT64_MAX);
@@ -23,7 +23,7 @@ TEST(Speedscope, ANumberOfSixtyFourBitsIsExact) {
 
 nlohmann::json document_of(const Recording& recording) {
   StringSink sink;
-  EXPECT_TRUE(SpeedscopeExporter().write(recording, sink));
+  EXPECT_TRUE(write_speedscope(recording, sink));
   return nlohmann::json::parse(sink.text);
 }
 
@@ -56,14 +56,14 @@ TEST(Speedscope, WithoutSamplesThereIsAnEmptyProfile) {
 
 TEST(Speedscope, TwentyThreadsParkedForAnHourAreASmallFile) {
   StringSink sink;
-  ASSERT_TRUE(SpeedscopeExporter().write(parked_recording({}), sink));
+  ASSERT_TRUE(write_speedscope(parked_recording({}), sink));
   std::printf("%zu bytes\n", sink.text.size());
   EXPECT_LT(sink.text.size(), 100'000u);
 }
 
 TEST(Speedscope, SaysWhenTheSinkIsFull) {
   FullSink sink;
-  EXPECT_FALSE(SpeedscopeExporter().write(representative_recording(), sink));
+  EXPECT_FALSE(write_speedscope(representative_recording(), sink));
 }
 
 }  // namespace

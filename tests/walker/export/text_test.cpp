@@ -11,9 +11,9 @@
 namespace mixwalk {
 namespace {
 
-std::string text_of(const Snapshot& snapshot, const TextExporter::Options& options = {}) {
+std::string text_of(const Snapshot& snapshot, const ShowOptions& options = {}) {
   StringSink sink;
-  EXPECT_TRUE(TextExporter(options).write(snapshot, sink));
+  EXPECT_TRUE(write_text(snapshot, options, sink));
   return sink.text;
 }
 
@@ -54,7 +54,7 @@ TEST(Text, WhatAThreadHoldsAndWaitsFor) {
   snapshot.locks = {{.kind = LockKind::srw_lock, .address = 0x40, .held = true, .waiters = {{0x1a4, false}}}};
   EXPECT_NE(text_of(snapshot).find("  waits for slim reader/writer lock 0x40, held by an unknown thread\n"),
             std::string::npos);
-  snapshot.locks.assign(TextExporter::kMaxLocks + 3, {.address = 0x40, .owner = 0x1a4, .held = true});
+  snapshot.locks.assign(kMaxTextLocks + 3, {.address = 0x40, .owner = 0x1a4, .held = true});
   const std::string many = text_of(snapshot);
   EXPECT_NE(many.find("  holds an object 0x40\n  holds 3 more locks\n"), std::string::npos) << many;
 }
@@ -244,7 +244,7 @@ TEST(Text, OnlyFramesWhoseCallIsWrongAreMarked) {
 }
 
 TEST(Text, CallsStandUnderTheFramesThatTheyWereMadeIn) {
-  TextExporter::Options options;
+  ShowOptions options;
   options.call_text = [](const Frame& frame) {
     return frame.name == "submit_order" ? "call rax \x1b[2J" : std::string();
   };
@@ -300,7 +300,7 @@ TEST(Text, ASinkThatIsFullEndsIt) {
     bool write(std::string_view) override { return ++writes < 2; }
     int writes = 0;
   } sink;
-  EXPECT_FALSE(TextExporter({}).write(representative_snapshot(), sink));
+  EXPECT_FALSE(write_text(representative_snapshot(), {}, sink));
   EXPECT_EQ(sink.writes, 2);
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/builders/hang_builder.h"
-#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {

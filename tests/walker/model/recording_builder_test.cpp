@@ -5,37 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "tests/builders/snapshot_builder.h"
-
 namespace mixwalk {
 namespace {
-
-// Removes everything that a recording does not keep.
-Snapshot without_places(Snapshot snapshot) {
-  for (Thread& thread : snapshot.threads) {
-    thread.frozen_ns = 0;
-    thread.stopping_ns = 0;
-    thread.stack.refusal = 0;
-    thread.stack.engine = snapshot.engine;
-    for (StackFrame& frame : thread.stack.frames) frame.stack_pointer = 0;
-  }
-  return snapshot;
-}
-
-TEST(RecordingBuilder, DumpAndBack) {
-  const Snapshot snapshot = representative_snapshot();
-  const Recording recording = to_recording(snapshot);
-  ASSERT_EQ(recording.samples.size(), snapshot.threads.size());
-  const Snapshot expected = without_places(snapshot);
-  const Snapshot back = to_snapshot(recording);
-  ASSERT_EQ(back.threads.size(), expected.threads.size());
-  for (std::size_t i = 0; i < back.threads.size(); ++i) {
-    SCOPED_TRACE(expected.threads[i].name);
-    EXPECT_EQ(back.threads[i].stack.frames, expected.threads[i].stack.frames);
-    EXPECT_EQ(back.threads[i].stack.runs(), expected.threads[i].stack.runs());
-  }
-  EXPECT_EQ(back, expected);
-}
 
 TEST(RecordingBuilder, StacksThatShareTheirRootShareItsNodes) {
   Stack one, two;

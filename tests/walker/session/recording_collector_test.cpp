@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/builders/snapshot_builder.h"
+#include "walker/model/series.h"
 #include "walker/store/recording_writer.h"
 
 namespace mixwalk {

@@ -8,6 +8,7 @@
 
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/full_sink.h"
+#include "walker/model/series.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {

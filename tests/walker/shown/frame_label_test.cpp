@@ -6,10 +6,7 @@ namespace mixwalk {
 namespace {
 
 std::string label(const Frame& frame) {
-  Recording recording;
-  recording.modules.push_back({.base = 0x1000, .path = "C:\\orders\\orders.dll"});
-  recording.modules.push_back({.base = 0x1000, .path = "C:\\\xff.dll"});
-  return frame_label(recording, frame);
+  return utf8_label({{.base = 0x1000, .path = "C:\\orders\\orders.dll"}, {.base = 0x1000, .path = "C:\\\xff.dll"}}, frame);
 }
 
 TEST(FrameLabel, ANativeFunctionIsItsImageAndSymbol) {

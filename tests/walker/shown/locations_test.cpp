@@ -23,7 +23,7 @@ Recording inlined() {
 TEST(Locations, InlinedFunctionsShareOne) {
   Recording recording = inlined();
   recording.samples = {{.stack = 3}};
-  const RecordedStacks stacks(recording);
+  const ShownStacks stacks(recording);
   Locations locations(stacks);
   ASSERT_EQ(locations.locations().size(), 2u);
   EXPECT_EQ(locations.of_stack(3), (Indices{1, 0}));
@@ -34,7 +34,7 @@ TEST(Locations, InlinedFunctionsShareOne) {
 TEST(Locations, AReturnAddressIsMovedOntoItsCall) {
   Recording recording = inlined();
   recording.samples = {{.stack = 0}};
-  const RecordedStacks stacks(recording);
+  const ShownStacks stacks(recording);
   Locations locations(stacks);
   ASSERT_EQ(locations.locations().size(), 1u);
   EXPECT_EQ(locations.locations()[0].address, 0x1Fu);
@@ -44,7 +44,7 @@ TEST(Locations, AFrameOfManyStacksIsOne) {
   Recording recording = inlined();
   recording.nodes.push_back({1, 1});
   recording.samples = {{.stack = 1}, {.stack = 4}};
-  const RecordedStacks stacks(recording);
+  const ShownStacks stacks(recording);
   Locations locations(stacks);
   EXPECT_EQ(locations.locations().size(), 2u);
   EXPECT_EQ(locations.of_stack(4), (Indices{1, 1, 0}));
@@ -54,7 +54,7 @@ TEST(Locations, AnInlinedFrameWithoutItsRealOneIsOneByItself) {
   Recording recording = inlined();
   recording.nodes = {{Recording::kNone, 3}, {0, 3}};
   recording.samples = {{.stack = 1}};
-  const RecordedStacks stacks(recording);
+  const ShownStacks stacks(recording);
   Locations locations(stacks);
   EXPECT_EQ(locations.of_stack(1), (Indices{0, 0}));
 }
@@ -62,7 +62,7 @@ TEST(Locations, AnInlinedFrameWithoutItsRealOneIsOneByItself) {
 TEST(Locations, AWordHasNoAddress) {
   Recording recording = inlined();
   recording.samples = {{}};
-  const RecordedStacks stacks(recording);
+  const ShownStacks stacks(recording);
   Locations locations(stacks);
   ASSERT_EQ(locations.locations().size(), 1u);
   EXPECT_EQ(locations.locations()[0].address, 0u);

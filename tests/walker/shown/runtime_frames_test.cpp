@@ -55,7 +55,7 @@ class RuntimeFramesTest : public testing::Test {
   }
   std::string text(const FrameFilter& filter = {}) const {
     StringSink sink;
-    EXPECT_TRUE(TextExporter({.filter = filter}).write(snapshot_, sink));
+    EXPECT_TRUE(write_text(snapshot_, {.filter = filter}, sink));
     return sink.text;
   }
 

@@ -7,7 +7,6 @@
 #include "tests/builders/record_builder.h"
 #include "tests/support/golden.h"
 #include "tests/walker/store/wall_recording.h"
-#include "walker/export/store_exporter.h"
 #include "walker/shown/words.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_writer.h"
@@ -20,7 +19,7 @@ constexpr std::uint32_t kHeader = 2, kChunk = 3, kFooter = 4;
 
 std::string bytes_of(const Recording& recording) {
   StringSink sink;
-  EXPECT_TRUE(StoreExporter().write(recording, sink));
+  EXPECT_TRUE(write_store(recording, sink));
   return sink.text;
 }
 

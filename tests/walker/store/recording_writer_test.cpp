@@ -7,17 +7,18 @@
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
 #include "tests/walker/store/wall_recording.h"
-#include "walker/export/store_exporter.h"
 #include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
+#include "walker/store/recording_writer.h"
 
 namespace mixwalk {
 namespace {
 
 std::string bytes_of(const Recording& recording) {
   StringSink sink;
-  EXPECT_TRUE(StoreExporter().write(recording, sink));
+  EXPECT_TRUE(write_store(recording, sink));
   return sink.text;
 }
 
@@ -229,10 +230,10 @@ TEST(RecordingWriter, SaysWhenTheSinkRefuses) {
   const std::size_t size = bytes_of(recording).size();
   for (std::size_t room = 0; room < size; ++room) {
     FullDisk disk(room);
-    ASSERT_FALSE(StoreExporter().write(recording, disk)) << room;
+    ASSERT_FALSE(write_store(recording, disk)) << room;
   }
   FullDisk enough(size);
-  EXPECT_TRUE(StoreExporter().write(recording, enough));
+  EXPECT_TRUE(write_store(recording, enough));
 }
 
 // Returns a chain of `depth` frames.

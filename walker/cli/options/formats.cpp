@@ -11,35 +11,49 @@
 #include "walker/export/otlp.h"
 #include "walker/export/pprof.h"
 #include "walker/export/speedscope.h"
-#include "walker/export/store_exporter.h"
 #include "walker/export/text.h"
-#include "walker/report/html_exporter.h"
+#include "walker/report/html.h"
+#include "walker/store/recording_writer.h"
 
 namespace mixwalk {
 namespace {
 
-template <class Exporter>
-std::unique_ptr<RecordingExporter> make() {
-  return std::make_unique<Exporter>();
-}
-
-std::unique_ptr<RecordingExporter> make_json() {
-  return std::make_unique<DumpExporter>(std::make_unique<JsonExporter>(FrameFilter{}));
-}
-
-std::unique_ptr<RecordingExporter> make_text() {
-  return std::make_unique<DumpExporter>(std::make_unique<TextExporter>(TextExporter::Options{}));
+template <bool (*write)(const ShownRecording&, ByteSink&)>
+bool shown(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+  return write(recording, sink);
 }
 
 template <bool annotate>
-std::unique_ptr<RecordingExporter> make_collapsed() {
-  return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{.annotate = annotate});
+bool collapsed(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+  return write_collapsed(recording, sink, {.annotate = annotate});
 }
 
-std::unique_ptr<RecordingExporter> make_otlp() {
+bool html(const Recording& recording, const ShowOptions& options, ByteSink& sink) {
+  return write_html_recording(ShownRecording(recording, !options.filter.all), options, sink);
+}
+
+bool html_of_dumps(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
+  return write_html_dumps(dumps, options, sink);
+}
+
+bool mixwalk_file(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+  return write_store(recording, sink);
+}
+
+bool otlp(const Recording& recording, const ShowOptions&, ByteSink& sink) {
   static DiskImageFiles disk;
   static LocalImageFiles images(disk);
-  return std::make_unique<OtlpExporter>(images);
+  return write_otlp(recording, images, sink);
+}
+
+bool json(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
+  return write_json(dumps.front(), options.filter, sink);  // there is one: one_dump_refusal()
+}
+
+bool text(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
+  return std::ranges::all_of(dumps, [&](const Snapshot& dump) {
+    return (&dump == &dumps.front() || sink.write("\n")) && write_text(dump, options, sink);
+  });
 }
 
 // A text in Chromium has 2^29 characters at most, and the viewers hold a file more than once in
@@ -50,18 +64,19 @@ constexpr std::uint64_t kBrowserBytes = 400'000'000;
 
 std::span<const RecordingFormat> recording_formats() {
   static const std::vector<RecordingFormat> formats = {
-      {Format::chrome_trace, "chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
-      {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
-      {Format::collapsed_plain, "collapsed-plain", {}, &make_collapsed<false>},
-      {Format::firefox, "firefox", {".firefox.json"}, &make<FirefoxProfileExporter>, nullptr, false,
-       kBrowserBytes},
-      {Format::html, "html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
-      {Format::json, "json", {".json"}, &make_json, &one_dump_refusal, true},
-      {Format::mixwalk, "mixwalk", {".mixwalk"}, &make<StoreExporter>},
-      {Format::otlp, "otlp", {".otlp"}, &make_otlp},
-      {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
-      {Format::speedscope, "speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>, nullptr, false, kBrowserBytes},
-      {Format::text, "text", {".txt", ".log"}, &make_text, &series_refusal, true},
+      {Format::chrome_trace, "chrome-trace", {".trace.json"}, &shown<write_chrome_trace>},
+      {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &collapsed<true>},
+      {Format::collapsed_plain, "collapsed-plain", {}, &collapsed<false>},
+      {.id = Format::firefox, .name = "firefox", .extensions = {".firefox.json"},
+       .write = &shown<write_firefox_profile>, .browser_bytes = kBrowserBytes},
+      {Format::html, "html", {".html", ".htm"}, &html, &html_of_dumps, &html_refusal},
+      {Format::json, "json", {".json"}, nullptr, &json, &one_dump_refusal},
+      {Format::mixwalk, "mixwalk", {".mixwalk"}, &mixwalk_file},
+      {Format::otlp, "otlp", {".otlp"}, &otlp},
+      {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &shown<write_pprof>},
+      {.id = Format::speedscope, .name = "speedscope", .extensions = {".speedscope.json"},
+       .write = &shown<write_speedscope>, .browser_bytes = kBrowserBytes},
+      {Format::text, "text", {".txt", ".log"}, nullptr, &text, &series_refusal},
   };
   return formats;
 }

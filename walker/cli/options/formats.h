@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "walker/export/recording_exporter.h"
+#include "walker/base/byte_sink.h"
+#include "walker/export/show_options.h"
+#include "walker/model/recording.h"
+#include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
@@ -15,16 +17,19 @@ enum class Format {
   chrome_trace, collapsed, collapsed_plain, firefox, html, json, mixwalk, otlp, pprof, speedscope, text
 };
 
-// One format in which a recording can be written.
+// One format in which a recording or dumps can be written. The writers return false if the sink refused.
 struct RecordingFormat {
   Format id;
   std::string_view name;                     // the value for --format
   std::vector<std::string_view> extensions;  // of files, in lower case, with the dot
-  std::unique_ptr<RecordingExporter> (*make)();
+  // Writes a recording. Null if the format shows dumps only.
+  bool (*write)(const Recording& recording, const ShowOptions& options, ByteSink& sink);
+  // Writes dumps, at least one, with all that a recording of them would not keep. If this is null, dumps are written as
+  // a recording.
+  bool (*write_dumps)(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) = nullptr;
   // Returns an empty text if the format can show this recording, otherwise the reason why not, in one line that follows
   // the format's name. If this is null, the format can show every recording.
   std::string (*refusal)(const Recording& recording) = nullptr;
-  bool only_dumps = false;  // whether the format shows dumps, and no samples over time
   // How large a file a browser can open, if the format is for browsers and the file may be larger; else 0.
   std::uint64_t browser_bytes = 0;
 };

@@ -11,7 +11,6 @@
 #include "walker/base/exit_code.h"
 #include "walker/cli/options/formats.h"
 #include "walker/cli/options/thread_selection.h"
-#include "walker/export/exporter.h"
 #include "walker/model/runtime_source.h"
 #include "walker/otlp/collector_url.h"
 #include "walker/otlp/otel_variables.h"

@@ -12,7 +12,7 @@ namespace {
 std::vector<std::string> format_words(FormatsOf which) {
   std::vector<std::string> all;
   for (const RecordingFormat& format : recording_formats()) {
-    if (which == FormatsOf::recordings && format.only_dumps) continue;
+    if (which == FormatsOf::recordings && format.write == nullptr) continue;
     all.emplace_back(format.name);
   }
   return all;

@@ -134,7 +134,7 @@ void finish_output(const CLI::App& app, const RecordArguments& arguments, const 
   if (command.format->id != Format::html) refuse_all();
   check_frames(*command.format, command.filter);
   check_all(app, command.format, command.otlp.has_value());
-  if (command.format->only_dumps) {
+  if (command.format->write == nullptr) {
     refuse(std::string(command.format->name) + " shows one moment, not a recording: mixwalk dump writes it");
   }
 }

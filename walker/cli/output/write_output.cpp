@@ -79,13 +79,12 @@ std::optional<Failure> Output::write(const std::function<bool(ByteSink&)>& write
   return std::nullopt;
 }
 
-std::optional<Failure> write_recording(Output& output, const RecordingFormat& format,
-                                       const RecordingExporter& exporter,
+std::optional<Failure> write_recording(Output& output, const RecordingFormat& format, const ShowOptions& options,
                                        const Recording& recording) {
   std::uint64_t bytes = 0;
   auto failure = output.write([&](ByteSink& sink) {
     CountingSink counting(sink);
-    const bool written = exporter.write(recording, counting);
+    const bool written = format.write(recording, options, counting);
     bytes = counting.bytes();
     return written;
   });

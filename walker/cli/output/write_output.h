@@ -50,7 +50,7 @@ class Output {
 // Writes a recording with Output::write(). If the file is larger than a browser can open, a line
 // says so.
 std::optional<Failure> write_recording(Output& output, const RecordingFormat& format,
-                                       const RecordingExporter& exporter,
+                                       const ShowOptions& options,
                                        const Recording& recording);
 
 // Writes a text to standard output. If that fails, prints a line that says so.

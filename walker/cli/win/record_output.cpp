@@ -136,9 +136,8 @@ std::optional<Failure> RecordOutput::finish() {
   has_samples_ = has_samples_ || !collector_->recording().samples.empty();
   if (spares_a_file()) return std::nullopt;
   if (pieces_) return written(pieces_->end());
-  std::unique_ptr<RecordingExporter> exporter = command_.format->make();
-  if (command_.format->id == Format::html) exporter = std::make_unique<HtmlExporter>(command_.filter);
-  return write_recording(*at_end_, *command_.format, *exporter, filtered(collector_->recording(), command_.filter));
+  return write_recording(*at_end_, *command_.format, {.filter = command_.filter},
+                         filtered(collector_->recording(), command_.filter));
 }
 
 // Returns why the pieces were not written, or nothing if all of them were.

@@ -67,7 +67,7 @@ struct OneHeap {
 
 class HeapReader {
  public:
-  HeapReader(const RuntimeReader& reader, ContractHeap& heap, HeapDeadline deadline)
+  HeapReader(const RuntimeReader& reader, ManagedHeap& heap, HeapDeadline deadline)
       : reader_(reader), heap_(heap), deadline_(deadline) {}
 
   void read() {
@@ -141,7 +141,7 @@ class HeapReader {
 
  private:
   const RuntimeReader& reader_;
-  ContractHeap& heap_;
+  ManagedHeap& heap_;
   const HeapDeadline deadline_;
   GcVariables variables_{};
   HeapParts parts_;
@@ -149,8 +149,8 @@ class HeapReader {
 
 }  // namespace
 
-ContractHeap contract_heap(const RuntimeReader& reader, std::span<const ClrThread> threads, HeapDeadline deadline) {
-  ContractHeap heap;
+ManagedHeap contract_heap(const RuntimeReader& reader, std::span<const ClrThread> threads, HeapDeadline deadline) {
+  ManagedHeap heap;
   HeapReader(reader, heap, deadline).read();
   for (const ClrThread& thread : threads) {
     HeapReader::add_room(allocation_room(reader, thread.address), heap.types);

@@ -1,10 +1,10 @@
 #include "walker/clr/contracts/contract_questions.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include "symbols/il_map.h"
 #include "walker/clr/contracts/code_versions.h"
+#include "walker/clr/contracts/contract_heap.h"
 #include "walker/clr/contracts/contract_tables.h"
 #include "walker/clr/contracts/debug_info.h"
 #include "walker/clr/contracts/execution_map.h"
@@ -21,8 +21,6 @@ namespace {
 
 // Answers that are kept. A walk of a thousand threads asks for some ten thousand.
 constexpr std::size_t kMaxKept = 200'000;
-// The time limit for one walk through the heap.
-constexpr std::chrono::milliseconds kHeapTime{3000};
 // The time limit for the places in IL of all frames together.
 constexpr std::chrono::seconds kIlPlacesTime{10};
 
@@ -97,48 +95,17 @@ std::string ContractQuestions::object_type(std::uint64_t object) {
   return type == 0 || is_free_room(reader_, type) ? std::string() : names_.type_name(type);
 }
 
-std::vector<std::string> ContractQuestions::object_types(std::span<const std::uint64_t> objects) {
-  std::vector<std::string> types;
-  for (const std::uint64_t object : objects) types.push_back(object_type(object));
-  return types;
+ManagedHeap ContractQuestions::read_heap(HeapDeadline deadline) {
+  return contract_heap(reader_, runtime_threads(reader_), deadline);
 }
 
-std::vector<std::string> ContractQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
-  const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapTime;
-  if (!heap_) heap_ = contract_heap(reader_, runtime_threads(reader_), deadline);
-  std::vector<std::uint64_t> sorted(addresses.begin(), addresses.end());
-  std::ranges::sort(sorted);
-  const std::vector<std::uint64_t> objects =
-      possible_objects(reader_.memory(), heap_->parts, heap_->types, sorted, deadline);
-  std::vector<std::string> types;
-  for (const std::uint64_t address : addresses) {
-    types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());
-  }
-  return types;
-}
-
-const LockLayout* ContractQuestions::lock_layout(std::uint64_t method_table) {
-  const auto known = lock_layouts_.find(method_table);
-  if (known != lock_layouts_.end()) return known->second ? &*known->second : nullptr;
-  if (lock_layouts_.size() == kMaxKept) lock_layouts_.clear();
-  std::optional<LockLayout>& layout = lock_layouts_[method_table];
+std::optional<LockLayout> ContractQuestions::read_lock_layout(std::uint64_t method_table) {
   auto fields = LockFields::of_type(names_.type_name(method_table));
-  if (!fields) return nullptr;
+  if (!fields) return std::nullopt;
   for (const RuntimeField& field : fields_of_type(reader_, modules_, method_table)) {
     fields->add(field.name, field.offset);
   }
-  layout = fields->layout();
-  return layout ? &*layout : nullptr;
-}
-
-std::vector<std::optional<ClrLock>> ContractQuestions::lock_objects(std::span<const std::uint64_t> objects) {
-  std::vector<std::optional<ClrLock>> locks;
-  for (const std::uint64_t object : objects) {
-    const std::uint64_t method_table = reader_.value(object).value_or(0) & ~kCollectorMarks;
-    const LockLayout* const layout = method_table != 0 ? lock_layout(method_table) : nullptr;
-    locks.push_back(layout != nullptr ? lock_at(reader_.memory(), object, *layout) : std::nullopt);
-  }
-  return locks;
+  return fields->layout();
 }
 
 ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
@@ -175,12 +142,11 @@ std::vector<RuntimeCall> ContractQuestions::calls_of(std::uint32_t os_id, const 
 }
 
 void ContractQuestions::target_ran() {
+  ObjectQuestions::target_ran();
   reader_.drop();
   blocks_.clear();
   methods_.clear();
   modules_.clear();
-  lock_layouts_.clear();
-  heap_.reset();
   newest_frames_.reset();
 }
 

@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "walker/base/failure.h"
-#include "walker/clr/clr_questions.h"
 #include "walker/clr/contracts/code_block.h"
-#include "walker/clr/contracts/contract_heap.h"
 #include "walker/clr/contracts/runtime_modules.h"
 #include "walker/clr/contracts/runtime_names.h"
 #include "walker/clr/contracts/runtime_reader.h"
-#include "walker/clr/lock_layout.h"
+#include "walker/clr/object_questions.h"
 #include "walker/target/target.h"
 
 namespace mixwalk {
@@ -23,7 +21,7 @@ namespace mixwalk {
 // The answers that the data of a target's runtime give themselves, by the runtime's data contracts. In contrast to the
 // debugging library, they need no file of that very runtime, no other process and no Windows. Not frozen-safe; one
 // thread at a time.
-class ContractQuestions final : public ClrQuestions {
+class ContractQuestions final : public ObjectQuestions {
  public:
   // A failure says in one line why the runtime's data cannot be read: it has no contracts, or unknown ones, or its data
   // fail the check (the map of code must find the code of System.Private.CoreLib). `target` must outlive this object.
@@ -34,31 +32,26 @@ class ContractQuestions final : public ClrQuestions {
   std::string code_name(std::uint64_t address) override;
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
-  std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
-  std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
-  std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
   void target_ran() override;
   std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
-  std::string obstacle() const override { return {}; }
 
  private:
   ContractQuestions(const Target& target, ContractDescriptor descriptor);
   // Returns an empty text, or what is wrong. `small_dump`: the memory lacks most of the runtime's data.
   std::string check(bool small_dump) const;
   const std::optional<CodeBlock>& block_at(std::uint64_t ip);
-  std::string object_type(std::uint64_t object);
-  // Returns null if this MethodTable is not that of such locks, or its fields are not the known ones.
-  const LockLayout* lock_layout(std::uint64_t method_table);
+  const MemoryReader& memory() const override { return reader_.memory(); }
+  std::string object_type(std::uint64_t object) override;
+  ManagedHeap read_heap(HeapDeadline deadline) override;
+  std::optional<LockLayout> read_lock_layout(std::uint64_t method_table) override;
 
   RuntimeReader reader_;
   RuntimeModules modules_;
   RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
-  std::unordered_map<std::uint64_t, std::optional<LockLayout>> lock_layouts_;  // by MethodTable
-  std::optional<ContractHeap> heap_;
   std::optional<std::unordered_map<std::uint32_t, std::uint64_t>> newest_frames_;  // by the thread's id of the system
 };
 

@@ -7,7 +7,7 @@
 
 #include "tests/builders/recordings.h"
 #include "tests/builders/snapshot_builder.h"
-#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {
@@ -47,14 +47,19 @@ TEST(Formats, AreByNameAndEachExtensionIsOneFormats) {
 }
 
 TEST(Formats, EachWritesADumpAndRefusesWhatItCannotShow) {
-  const Recording dump = to_recording(representative_snapshot());
+  const Snapshot snapshot = representative_snapshot();
+  const Recording dump = to_recording(snapshot);
   for (const RecordingFormat& format : recording_formats()) {
     SCOPED_TRACE(format.name);
     StringSink sink;
     if (format.refusal != nullptr) {
       EXPECT_EQ(format.refusal(dump), "");
     }
-    EXPECT_TRUE(format.make()->write(dump, sink));
+    if (format.write_dumps != nullptr) {
+      EXPECT_TRUE(format.write_dumps({&snapshot, 1}, {}, sink));
+    } else {
+      EXPECT_TRUE(format.write(dump, {}, sink));
+    }
     EXPECT_FALSE(sink.text.empty());
   }
   EXPECT_NE(format_by_name("text")->refusal(representative_recording()), "");

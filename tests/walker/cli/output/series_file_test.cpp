@@ -8,7 +8,7 @@
 
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/remove_tree.h"
-#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {
@@ -55,7 +55,7 @@ TEST_F(SeriesFileTest, HasEachDumpWhenItIsMade) {
     const std::vector<Snapshot> dumps = to_series(*cut.recording);
     ASSERT_EQ(dumps.size(), made);
     for (std::uint64_t i = 1; i <= made; ++i) {
-      Snapshot expected = to_snapshot(to_recording(dump_number(i)));
+      Snapshot expected = to_series(to_recording(dump_number(i))).front();
       expected.modules = dumps[i - 1].modules;  // each dump has those of all
       EXPECT_EQ(dumps[i - 1], expected);
     }

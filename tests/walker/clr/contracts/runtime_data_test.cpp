@@ -205,7 +205,7 @@ TEST_P(Heap, SegmentsAndRoom) {
   put_heap(runtime, descriptor, GetParam());
   const RuntimeReader reader(runtime.memory, descriptor);
   const HeapDeadline later = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  const ContractHeap heap = contract_heap(reader, {}, later);
+  const ManagedHeap heap = contract_heap(reader, {}, later);
   // The objects of the segment in which new ones are made end where the collector says.
   EXPECT_THAT(heap.parts, ElementsAre(HeapPart{0x4000, 0x6000, 0x9000}, HeapPart{0xA000, 0xA800, 0xC000}));
   ASSERT_EQ(heap.types.free_room.count(0x5800), 1u);

@@ -17,7 +17,6 @@ namespace {
 constexpr unsigned kNameUnits = 4096;
 // How many modules' metadata is kept open. A large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
-constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
 // The limit for ranges of code around one address. There is one, or a few.
 constexpr ULONG32 kMaxIlOffsets = 16;
@@ -29,10 +28,6 @@ constexpr std::uint64_t kSmallestObject = 24;
 constexpr int kMaxLockFields = 64;
 // The time limit for one question for sync blocks, because an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
-// The time limit for one walk through the heap, for the same reason (kClrAnswerMs). Thin locks that the walk did not
-// reach are kept although they may be none. At a load of 16 on two cores, 250 ms were too short for a heap of a few MB,
-// and the dump showed 61 locks that did not exist (locks_test, .NET 8).
-constexpr std::chrono::milliseconds kHeapTime{3000};
 constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
 
 // A name that the library wrote, up to its terminator, or up to the end of the buffer.
@@ -213,9 +208,8 @@ void DacLibrary::add_heap(const dac::GcHeapDetails& details, HeapParts& parts, H
   add_room(details.generations[0].allocation, details.generations[0].allocation_limit, types);
 }
 
-DacLibrary::Heap& DacLibrary::heap(HeapDeadline deadline) {
-  if (heap_) return *heap_;
-  Heap& heap = heap_.emplace();
+ManagedHeap DacLibrary::read_heap(HeapDeadline deadline) {
+  ManagedHeap heap;
   dac::GcHeapData data;
   if (FAILED(sos_->GetGCHeapData(&data)) || data.is_valid == 0) return heap;
   HeapParts parts;
@@ -240,29 +234,6 @@ DacLibrary::Heap& DacLibrary::heap(HeapDeadline deadline) {
     return object_bytes(type.base_bytes, type.component_bytes);
   };
   return heap;
-}
-
-std::vector<std::uint64_t> DacLibrary::living(std::span<const std::uint64_t> objects) {
-  std::vector<std::uint64_t> sorted(objects.begin(), objects.end());
-  std::ranges::sort(sorted);
-  const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapTime;
-  Heap& heap = this->heap(deadline);
-  return possible_objects(cache_, heap.parts, heap.types, sorted, deadline);
-}
-
-std::vector<std::string> DacLibrary::object_types(std::span<const std::uint64_t> objects) {
-  std::vector<std::string> types;
-  for (const std::uint64_t object : objects) types.push_back(object_type(object));
-  return types;
-}
-
-std::vector<std::string> DacLibrary::heap_object_types(std::span<const std::uint64_t> addresses) {
-  std::vector<std::string> types;
-  const std::vector<std::uint64_t> objects = living(addresses);
-  for (const std::uint64_t address : addresses) {
-    types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());
-  }
-  return types;
 }
 
 std::optional<LockLayout> DacLibrary::read_lock_layout(std::uint64_t method_table) {
@@ -291,28 +262,9 @@ std::optional<LockLayout> DacLibrary::read_lock_layout(std::uint64_t method_tabl
   return known->layout();
 }
 
-const LockLayout* DacLibrary::lock_layout(std::uint64_t method_table) {
-  const auto known = lock_layouts_.find(method_table);
-  if (known != lock_layouts_.end()) return known->second ? &*known->second : nullptr;
-  if (lock_layouts_.size() == kMaxTypes) lock_layouts_.clear();
-  const auto& layout = lock_layouts_[method_table] = read_lock_layout(method_table);
-  return layout ? &*layout : nullptr;
-}
-
-std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
-  const std::uint64_t method_table = cache_.read_value<std::uint64_t>(object).value_or(0) & ~kCollectorMarks;
-  const LockLayout* layout = method_table != 0 ? lock_layout(method_table) : nullptr;
+bool DacLibrary::is_object(std::uint64_t object, std::uint64_t method_table) {
   dac::ObjectData data;
-  if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != method_table) {
-    return std::nullopt;
-  }
-  return lock_at(cache_, object, *layout);
-}
-
-std::vector<std::optional<ClrLock>> DacLibrary::lock_objects(std::span<const std::uint64_t> objects) {
-  std::vector<std::optional<ClrLock>> locks;
-  for (const std::uint64_t object : objects) locks.push_back(lock_object(object));
-  return locks;
+  return SUCCEEDED(sos_->GetObjectData(object, &data)) && data.method_table == method_table;
 }
 
 // Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of
@@ -381,10 +333,9 @@ ClrIlPlaces DacLibrary::il_places(std::span<const std::uint64_t> ips) {
 }
 
 void DacLibrary::target_ran() {
+  ObjectQuestions::target_ran();
   cache_.drop();
   assemblies_.clear();
-  lock_layouts_.clear();
-  heap_.reset();
   metadata_.clear();  // the library's objects must not outlive this call
   process_->Flush();
 }

@@ -1,7 +1,6 @@
-#include "walker/report/html_exporter.h"
+#include "walker/report/html.h"
 
 #include "walker/export/dump_format.h"
-#include "walker/model/series.h"
 #include "walker/report/dump_data.h"
 #include "walker/report/findings_data.h"
 #include "walker/report/html_page.h"
@@ -14,7 +13,7 @@ namespace {
 // Writes the parts that a dump and a recording have in common.
 void write_head(const auto& from, const std::string& note, JsonWriter& json) {
   json.field("format", "mixwalk-report");
-  json.field("version", HtmlExporter::kVersion);
+  json.field("version", kHtmlDataVersion);
   if (!note.empty()) json.field("note", note);
   json.field("tool", "mixwalk " + from.tool_version);
   json.field("engine", enum_name(from.engine));
@@ -30,27 +29,14 @@ void write_head(const auto& from, const std::string& note, JsonWriter& json) {
 
 }  // namespace
 
-bool HtmlExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  return write_series({&snapshot, 1}, sink);
-}
-
-bool HtmlExporter::write_series(std::span<const Snapshot> dumps, ByteSink& sink) const {
-  return write_dumps(dumps, nullptr, nullptr, sink);
-}
-
-bool HtmlExporter::write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink,
-                                  const Fleet* across) const {
-  return write_dumps(dumps, &findings, across, sink);
-}
-
-bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* findings, const Fleet* across,
-                               ByteSink& sink) const {
+bool write_html_dumps(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink, const Findings* findings,
+                const Fleet* across) {
   return write_html_page(
       [&](JsonWriter& json) {
         ReportTables tables;
         json.begin_object();
-        write_head(dumps.back(), note_, json);
-        json.array("dumps", dumps, [&](const Snapshot& dump) { write_dump_data(dump, filter_, tables, json); });
+        write_head(dumps.back(), options.note, json);
+        json.array("dumps", dumps, [&](const Snapshot& dump) { write_dump_data(dump, options.filter, tables, json); });
         if (findings != nullptr) {
           json.key("findings");
           write_findings_data(dumps, *findings, across, tables, json);
@@ -61,32 +47,31 @@ bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* 
       sink);
 }
 
-bool HtmlExporter::write(const Recording& recording, ByteSink& sink) const {
-  if (recording.event == SampleEvent::dump) return write_series(to_series(recording), sink);
+bool write_html_recording(const ShownRecording& shown, const ShowOptions& options, ByteSink& sink) {
   return write_html_page(
       [&](JsonWriter& json) {
         ReportTables tables;
         json.begin_object();
-        write_head(recording, note_, json);
+        write_head(shown.recording, options.note, json);
         json.key("recording");
-        write_recording_data(recording, !filter_.all, tables, json);
+        write_recording_data(shown, tables, json);
         tables.write(json);
         json.end_object();
       },
       sink);
 }
 
-bool HtmlExporter::write_difference(const Recording& before, const Recording& after,
-                                    const std::array<std::string, 2>& files, ByteSink& sink) const {
+bool write_html_difference(const ShownRecording& before, const ShownRecording& after,
+                           const std::array<std::string, 2>& files, const std::string& note, ByteSink& sink) {
   return write_html_page(
       [&](JsonWriter& json) {
         ReportTables tables;
         json.begin_object();
-        write_head(after, note_, json);
+        write_head(after.recording, note, json);
         json.key("compared");
         json.begin_array();
-        write_compared_recording_data(before, files[0], !filter_.all, tables, json);
-        write_compared_recording_data(after, files[1], !filter_.all, tables, json);
+        write_compared_recording_data(before, files[0], tables, json);
+        write_compared_recording_data(after, files[1], tables, json);
         json.end_array();
         tables.write(json);
         json.end_object();

@@ -1,4 +1,4 @@
-#include "walker/export/exporter.h"
+#include "walker/base/byte_sink.h"
 
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ TEST_F(FileSinkTest, SaysWhenTheStreamTakesNothing) {
   ASSERT_TRUE(file) << path_;
   FileSink sink(file.get());
   EXPECT_FALSE(sink.write("x"));
-  EXPECT_FALSE(TextExporter({}).write(representative_snapshot(), sink));
-  EXPECT_FALSE(JsonExporter({}).write(representative_snapshot(), sink));
+  EXPECT_FALSE(write_text(representative_snapshot(), {}, sink));
+  EXPECT_FALSE(write_json(representative_snapshot(), {}, sink));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "walker/report/html_exporter.h"
+#include "walker/report/html.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "tests/support/golden.h"
 #include "walker/base/utf8.h"
 #include "walker/hang/finding_words.h"
-#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 #include "walker/report/page_parts.h"
 
 namespace mixwalk {
@@ -21,10 +21,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Input>
-std::string page_of(const Input& input, const FrameFilter& filter = {}) {
+std::string page_of(const Snapshot& dump, const FrameFilter& filter = {}) {
   StringSink out;
-  EXPECT_TRUE(HtmlExporter(filter).write(input, out));
+  EXPECT_TRUE(write_html_dumps({&dump, 1}, {.filter = filter}, out));
+  return out.text;
+}
+std::string page_of(const Recording& recording) {
+  StringSink out;
+  EXPECT_TRUE(write_html_recording(ShownRecording(recording, true), {}, out));
   return out.text;
 }
 
@@ -47,16 +51,16 @@ std::vector<std::string> labels(const Json& data, std::int64_t node) {
   return labels;
 }
 
-TEST(HtmlExporter, TheDataOfADumpIsTheGoldenOne) {
+TEST(Html, TheDataOfADumpIsTheGoldenOne) {
   expect_golden("report.json", data_of(page_of(representative_snapshot())).dump(1) + "\n");
 }
 
-TEST(HtmlExporter, TheSameSnapshotGivesTheSameBytes) {
+TEST(Html, TheSameSnapshotGivesTheSameBytes) {
   EXPECT_EQ(page_of(hostile_snapshot()), page_of(hostile_snapshot()));
   EXPECT_EQ(page_of(representative_recording()), page_of(representative_recording()));
 }
 
-TEST(HtmlExporter, AStackIsThatOfTheThread) {
+TEST(Html, AStackIsThatOfTheThread) {
   const Json data = data_of(page_of(representative_snapshot()));
   const Json& threads = data["dumps"][0]["threads"];
   EXPECT_EQ(
@@ -71,7 +75,7 @@ TEST(HtmlExporter, AStackIsThatOfTheThread) {
 }
 
 // The column is only there if a frame has a URL. The page makes links of URLs of http and https only.
-TEST(HtmlExporter, TheUrlsOfSourceFiles) {
+TEST(Html, TheUrlsOfSourceFiles) {
   Snapshot snapshot = representative_snapshot();
   EXPECT_FALSE(data_of(page_of(snapshot))["frames"].contains("url"));
   snapshot.threads[0].stack.frames[3].source_url = "https://example.org/Client.cs";
@@ -85,7 +89,7 @@ TEST(HtmlExporter, TheUrlsOfSourceFiles) {
 }
 
 // If a name could end a script or begin a comment, the page would run code from the target.
-TEST(HtmlExporter, HostileNamesSurviveAndEndNothing) {
+TEST(Html, HostileNamesSurviveAndEndNothing) {
   const std::string page = page_of(hostile_snapshot()), plain = page_of(representative_snapshot());
   const auto count = [](const std::string& text, std::string_view what) {
     std::size_t times = 0;
@@ -108,14 +112,14 @@ TEST(HtmlExporter, HostileNamesSurviveAndEndNothing) {
   }
 }
 
-TEST(HtmlExporter, LocksSayWhoHoldsAndWhoWaits) {
+TEST(Html, LocksSayWhoHoldsAndWhoWaits) {
   const Json lock = data_of(page_of(hostile_snapshot()))["dumps"][0]["locks"][0];
   EXPECT_EQ(lock["kind"], "monitor");
   EXPECT_EQ(lock["owner"], 0x200);
   EXPECT_EQ(lock["waiters"], Json::parse("[[516,false],[424,true]]"));
 }
 
-TEST(HtmlExporter, FramesOfTheRuntimeAreFoldedUnlessAllAreAskedFor) {
+TEST(Html, FramesOfTheRuntimeAreFoldedUnlessAllAreAskedFor) {
   const auto thread = [](const FrameFilter& filter) {
     return data_of(page_of(hostile_snapshot(), filter))["dumps"][0]["threads"][4];
   };
@@ -125,20 +129,20 @@ TEST(HtmlExporter, FramesOfTheRuntimeAreFoldedUnlessAllAreAskedFor) {
   EXPECT_FALSE(thread({.depth = 7}).contains("folds"));
 }
 
-TEST(HtmlExporter, AFilterLeavesFramesOutAndIsSaid) {
+TEST(Html, AFilterLeavesFramesOutAndIsSaid) {
   const Json data = data_of(page_of(representative_snapshot(), {.managed_only = true}));
   EXPECT_EQ(data["dumps"][0]["managed_only"], true);
   EXPECT_EQ(labels(data, data["dumps"][0]["threads"][0]["leaf"]),
             (std::vector<std::string>{"Orders.Client.Fetch<System.__Canon>(string)", "Orders.Program.Main()"}));
 }
 
-TEST(HtmlExporter, CallsThatCannotBeAreMarked) {
+TEST(Html, CallsThatCannotBeAreMarked) {
   const Json threads = data_of(page_of(checked_snapshot()))["dumps"][0]["threads"];
   EXPECT_EQ(threads[0]["marks"], Json::parse(R"([[1,"after no call"]])"));
   EXPECT_EQ(threads[3]["marks"], Json::parse(R"([[1,"after a call of another function"]])"));
 }
 
-TEST(HtmlExporter, ARecordingAddsUpToItsSamples) {
+TEST(Html, ARecordingAddsUpToItsSamples) {
   Recording recording = representative_recording();
   recording.samples[0].standing = Standing::idle;
   const Json data = data_of(page_of(recording));
@@ -157,24 +161,19 @@ TEST(HtmlExporter, ARecordingAddsUpToItsSamples) {
   EXPECT_EQ(data["recording"]["strips"].size(), recording.threads.size());
 }
 
-TEST(HtmlExporter, ARecordingSaysTheRateThatWasReached) {
+TEST(Html, ARecordingSaysTheRateThatWasReached) {
   Recording recording = parked_recording({.seconds = 10});
   EXPECT_EQ(data_of(page_of(recording))["recording"]["rate"], "10.0 samples a second of each thread, 100 asked for");
   recording.event = SampleEvent::cpu;
   EXPECT_EQ(data_of(page_of(recording))["recording"]["rate"], "");
 }
 
-TEST(HtmlExporter, ADumpThatWasStoredIsADumpAgain) {
-  const Json data = data_of(page_of(to_recording(representative_snapshot())));
-  EXPECT_EQ(data["dumps"][0]["threads"].size(), 4u);
-  EXPECT_FALSE(data.contains("recording"));
-}
-
-TEST(HtmlExporter, FindingsPointAtThreadsOfTheirDumps) {
+TEST(Html, FindingsPointAtThreadsOfTheirDumps) {
   const std::vector<Snapshot> dumps = deadlock_snapshots();
   const std::vector<std::string> files = {"a.mixwalk", "b.mixwalk"};
+  const Findings found = find_hangs(dumps, files);
   StringSink out;
-  ASSERT_TRUE(HtmlExporter().write_findings(dumps, find_hangs(dumps, files), out));
+  ASSERT_TRUE(write_html_dumps(dumps, {}, out, &found));
   const Json data = data_of(out.text);
   const Json& findings = data["findings"];
   EXPECT_EQ(findings["severity"], "deadlock");
@@ -193,12 +192,13 @@ TEST(HtmlExporter, FindingsPointAtThreadsOfTheirDumps) {
   EXPECT_EQ(ids, (std::vector<std::uint32_t>{0x200, 0x204}));
 }
 
-TEST(HtmlExporter, EachProcessHasItsOwnHead) {
+TEST(Html, EachProcessHasItsOwnHead) {
   std::vector<Snapshot> dumps = mixed_fleet_snapshots();
   dumps[1].process.command_line = "billing.exe --all";
   const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", "web3.mixwalk", "web4.mixwalk"};
+  const Findings found = find_hangs(dumps, files);
   StringSink out;
-  ASSERT_TRUE(HtmlExporter().write_findings(dumps, find_hangs(dumps, files), out));
+  ASSERT_TRUE(write_html_dumps(dumps, {}, out, &found));
   const Json data = data_of(out.text);
   const auto text = [&](const char* list, std::size_t dump) {
     return data["strings"][data["findings"][list][dump].get<std::size_t>()].get<std::string>();
@@ -210,13 +210,13 @@ TEST(HtmlExporter, EachProcessHasItsOwnHead) {
   EXPECT_EQ(text("commands", 3), dumps[3].process.command_line);
 }
 
-TEST(HtmlExporter, AcrossSaysWhichProcessesAreInTroubleAndWhatTheyHaveInCommon) {
+TEST(Html, AcrossSaysWhichProcessesAreInTroubleAndWhatTheyHaveInCommon) {
   const std::vector<Snapshot> dumps = fleet_snapshots();
   const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", "web3.mixwalk", "web4.mixwalk"};
   const Findings findings = find_hangs(dumps, files);
   const Fleet fleet = find_fleet(dumps, findings);
   StringSink out, without;
-  ASSERT_TRUE(HtmlExporter().write_findings(dumps, findings, out, &fleet));
+  ASSERT_TRUE(write_html_dumps(dumps, {}, out, &findings, &fleet));
   const Json data = data_of(out.text)["findings"];
   EXPECT_EQ(data["process"], Json::parse("[0,1,2,3]"));
   EXPECT_EQ(data["pids"], Json::parse("[4711,4712,4713,4714]"));
@@ -226,14 +226,14 @@ TEST(HtmlExporter, AcrossSaysWhichProcessesAreInTroubleAndWhatTheyHaveInCommon) 
   EXPECT_EQ(first["only_sick"], true);
   EXPECT_EQ(first["counts"].size(), 4u);
   for (const Json& thread : first["threads"]) EXPECT_LT(thread.get<std::size_t>(), data["threads"].size());
-  ASSERT_TRUE(HtmlExporter().write_findings(dumps, findings, without));
+  ASSERT_TRUE(write_html_dumps(dumps, {}, without, &findings));
   EXPECT_FALSE(data_of(without.text)["findings"].contains("across"));
 }
 
-TEST(HtmlExporter, TwoRecordingsShareTheirTables) {
+TEST(Html, TwoRecordingsShareTheirTables) {
   const auto [before, after] = compared_recordings();
   StringSink out;
-  ASSERT_TRUE(HtmlExporter().write_difference(before, after, {"a.mixwalk", "b.mixwalk"}, out));
+  ASSERT_TRUE(write_html_difference(before, after, {"a.mixwalk", "b.mixwalk"}, "", out));
   const Json data = data_of(out.text);
   EXPECT_FALSE(data.contains("recording"));
   ASSERT_EQ(data["compared"].size(), 2u);
@@ -252,7 +252,7 @@ TEST(HtmlExporter, TwoRecordingsShareTheirTables) {
 }
 
 // The page looks verdicts up by the words in the data: for their order, the filter and the legend.
-TEST(HtmlExporter, ThePageKnowsEachVerdict) {
+TEST(Html, ThePageKnowsEachVerdict) {
   const std::string_view script = page_parts::script();
   const std::size_t begin = script.find("const VERDICTS = {");
   ASSERT_NE(begin, std::string_view::npos);
@@ -264,7 +264,7 @@ TEST(HtmlExporter, ThePageKnowsEachVerdict) {
 }
 
 // A forged file has a dump for each sample, and each dump has the modules of all.
-TEST(HtmlExporter, ASeriesOfTooManyDumpsIsRefused) {
+TEST(Html, ASeriesOfTooManyDumpsIsRefused) {
   Recording recording = to_recording(representative_snapshot());
   EXPECT_EQ(html_refusal(recording), "");
   const Recording::Sample sample = recording.samples[0];
@@ -275,22 +275,22 @@ TEST(HtmlExporter, ASeriesOfTooManyDumpsIsRefused) {
   EXPECT_NE(html_refusal(recording), "");
 }
 
-TEST(HtmlExporter, OnlyDumpsCanBeTooLarge) {
+TEST(Html, OnlyDumpsCanBeTooLarge) {
   EXPECT_EQ(html_refusal(representative_recording()), "");
   EXPECT_EQ(html_refusal(to_recording(representative_snapshot())), "");
 }
 
 // This is the project's limit: three dumps of 1,000 threads must be below 3 MB.
-TEST(HtmlExporter, ThreeDumpsOf1000ThreadsAreBelow3Megabytes) {
+TEST(Html, ThreeDumpsOf1000ThreadsAreBelow3Megabytes) {
   const Snapshot dumps[] = {many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1),
                             many_threads_snapshot(1000, 2)};
   StringSink out;
-  ASSERT_TRUE(HtmlExporter().write_series(dumps, out));
+  ASSERT_TRUE(write_html_dumps(dumps, {}, out));
   EXPECT_LT(out.text.size(), 3'000'000u);
   RecordProperty("bytes", static_cast<int>(out.text.size()));
 }
 
-TEST(HtmlExporter, ADumpOfACrashSaysSo) {
+TEST(Html, ADumpOfACrashSaysSo) {
   const Json data = data_of(page_of(test::crashed_program()));
   const Json& crash = data["dumps"][0]["crash"];
   EXPECT_EQ(crash["title"], "Crash: access violation (0xc0000005): it wrote to 0x0, a null pointer");

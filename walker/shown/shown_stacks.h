@@ -3,9 +3,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "walker/model/recording.h"
+#include "walker/model/recording_builder.h"
+#include "walker/shown/frame_selection.h"
+#include "walker/shown/runtime_frames.h"
 
 namespace mixwalk {
 
@@ -13,10 +17,11 @@ namespace mixwalk {
 // Programs that open exports refuse a file, or fail, if the file has no stack or no thread at all.
 inline constexpr std::string_view kNoSamples = "[no samples]";
 
-// The stacks of a recording in the form in which its exports show them. Every sample has a stack, so that a format of
-// stacks only loses no sample: a sample without a stack gets a frame "[no stack: …]". The type that was thrown,
-// allocated or loaded is a frame on top of its stack. Refers to the recording.
-class RecordedStacks {
+// The stacks of a recording, or of a dump's threads, in the form in which formats show them, each part stored once.
+// Every sample has a stack, so that a format of stacks only loses no sample: a sample without a stack gets a frame
+// "[no stack: …]". The type that was thrown, allocated or loaded is a frame on top of its stack. Refers to the recording
+// or dump.
+class ShownStacks {
  public:
   struct Frame {
     std::string label;                     // UTF-8
@@ -40,24 +45,41 @@ class RecordedStacks {
     }
   };
 
-  // `fold`: frames of the runtime itself that have no name (RuntimeFrames) are one frame "[thread start]", as in text.
-  // The nodes are then others than those of the recording.
-  explicit RecordedStacks(const Recording& recording, bool fold = false);
+  struct Paths {
+    std::vector<Recording::Node> nodes;  // Node::frame is an index into frames(); a parent comes before its children
+    std::vector<std::uint32_t> leaves;   // the leaf node of each of Recording::samples, or of Snapshot::threads
+  };
+
+  // `fold`: folded() has frames of the runtime itself that have no name (RuntimeFrames) as one frame "[thread start]",
+  // as in text.
+  explicit ShownStacks(const Recording& recording, bool fold = false);
+  // The stacks that the filter leaves. folded() folds frames unless the filter shows all.
+  ShownStacks(const Snapshot& dump, const FrameFilter& filter);
 
   const std::vector<Frame>& frames() const noexcept { return frames_; }
-  // These nodes are as Recording::nodes, and, unless they are folded, have the same indices: a parent comes before its
-  // children.
-  const std::vector<Recording::Node>& nodes() const noexcept { return nodes_; }
-  // The leaf node of each of Recording::samples.
-  const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
+  const Paths& whole() const noexcept { return whole_; }
+  const Paths& folded() const noexcept { return folds_ ? folded_ : whole_; }
+  // Those of whole(). For a recording, the first nodes are Recording::nodes.
+  const std::vector<Recording::Node>& nodes() const noexcept { return whole_.nodes; }
+  const std::vector<std::uint32_t>& leaves() const noexcept { return whole_.leaves; }
+  // Whether a thread of a dump has a stack.
+  bool has_stack(std::size_t thread) const { return frames_[nodes()[leaves()[thread]].frame].frame != nullptr; }
+
+  // The file name of the image or assembly that has the code of one of the frames; empty if it is not known.
+  std::string_view image(const mixwalk::Frame& frame) const;
 
  private:
-  void keep_methods_apart(const Recording& recording);
-  std::vector<std::uint32_t> fold_stacks(const Recording& recording);
+  void label_frames();
+  std::vector<std::uint32_t> folded(const std::vector<std::uint32_t>& frames, const RuntimeFrames& runtime_frames);
+  void add_words(const std::vector<std::uint32_t>& words, const std::vector<std::string>& texts, bool moments,
+                 Paths& paths);
 
+  const std::vector<Module>& modules_;
+  const std::vector<Assembly>& assemblies_;
+  const bool folds_;
   std::vector<Frame> frames_;
-  std::vector<Recording::Node> nodes_;
-  std::vector<std::uint32_t> leaves_;
+  std::unordered_map<std::string, std::uint32_t> roles_;  // of folded frames, with the frame of each
+  Paths whole_, folded_;
 };
 
 // For each node, the index of the first node with an equal stack. Stacks are equal if they have the same frames, by
