@@ -103,8 +103,8 @@ class Agreement:
         self.confirmed = self.runs = self.contradicted = self.callers = self.found = 0
 
     def add(self, said):
-        words = re.search(r"notes about calls confirm (\d+) of (\d+) native runs .* contradict (\d+); of (\d+) callers .* "
-                          r"found (\d+)", said)
+        words = re.search(r"notes about calls confirm (\d+) of (\d+) native runs .* contradict (\d+); "
+                          r"of (\d+) callers .* found (\d+)", said)
         numbers = [int(number) for number in words.groups()] if words else [0] * 5
         self.confirmed += numbers[0]
         self.runs += numbers[1]

@@ -77,6 +77,7 @@ struct WholeOf {
 struct Tally {
   WholeOf snapshot, automatic, at_once;  // by the request
   std::size_t moments = 0;  // of the dumps at once
+  CallAgreement calls;      // of the dumps from outside
   CountersBuilder counters;
   BreakerState breaker;
   std::size_t dumps = 0;
@@ -128,6 +129,7 @@ void count(const Snapshot& snapshot, Tally& tally) {
   ++tally.dumps;
   tally.breaker = snapshot.breaker;
   tally.moments += snapshot.moments.size();
+  tally.calls += snapshot.calls;
   const Thread* before = nullptr;
   for (const Thread& thread : snapshot.threads) {
     look_for_the_impossible(snapshot, thread, tally);
@@ -190,6 +192,7 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
               tally.snapshot.whole, tally.snapshot.samples, tally.automatic.whole,
               tally.automatic.samples, counters.not_asked, tally.at_once.whole,
               tally.at_once.samples, tally.moments);
+  if (tally.calls.calls != 0) std::printf("%s\n", sentence(tally.calls).c_str());
   std::printf("dynamic methods named right %zu times, images that take turns %zu times\n",
               tally.own_methods, tally.own_images);
   for (const auto& [wrong, times] : tally.impossible) {
@@ -273,6 +276,7 @@ TEST(Torture, FromOutsideTheProgramNeverNotices) {
   const Counters counters = tally.counters.finish(tally.breaker);
   print(tally, counters, result);
   ASSERT_GT(counters.samples, static_cast<std::uint64_t>(length));
+  EXPECT_GT(tally.calls.agreed, 0u);
   // Code outside the images whose unwind data the program itself has registered is walked by guesses, because from
   // outside the program's callbacks are not called. None of the ordinary kinds has such code.
   const std::uint64_t guessed = std::getenv("MIXWALK_TORTURE_KINDS") != nullptr ? counters.guessed : 0;

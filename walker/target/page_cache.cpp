@@ -8,26 +8,54 @@ namespace mixwalk {
 namespace {
 
 // Larger reads are stacks and whole images, which would only displace the small pages.
-constexpr std::size_t kMaxCachedBytes = 16 * PageCache::kPageBytes;
+constexpr std::size_t kMaxCachedBytes = 16 * PageCache::kPageBytes;  // they touch 17 pages at most
 
 }  // namespace
 
-const PageCache::Page* PageCache::page(std::uint64_t number) const noexcept {
+PageCache::Slot& PageCache::slot_of(std::uint64_t number) const noexcept {
   constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;  // Fibonacci hashing
-  Slot& slot = slots_[(number * kGolden >> 32) % slots_.size()];
-  if (slot.number == number) return slot.there ? slot.page.get() : nullptr;
+  return slots_[(number * kGolden >> 32) % slots_.size()];
+}
+
+bool PageCache::claim(Slot& slot, std::uint64_t number) const noexcept {
   if (slot.page == nullptr) slot.page.reset(new (std::nothrow) Page);
-  if (slot.page == nullptr) return nullptr;
+  if (slot.page == nullptr) return false;
   ++pages_read_;
   slot.number = number;
+  slot.there = false;
+  return true;
+}
+
+const PageCache::Page* PageCache::page(std::uint64_t number) const noexcept {
+  Slot& slot = slot_of(number);
+  if (slot.number == number) return slot.there ? slot.page.get() : nullptr;
+  if (!claim(slot, number)) return nullptr;
   slot.there = memory_.read(number * kPageBytes, slot.page->data(), kPageBytes);
   return slot.there ? slot.page.get() : nullptr;
+}
+
+void PageCache::read_together(std::uint64_t first, std::uint64_t last) const noexcept {
+  const auto is_missing = [this](std::uint64_t number) { return slot_of(number).number != number; };
+  for (std::uint64_t end = first; first < last; first = std::max(end, first + 1)) {
+    for (end = first; end <= last && is_missing(end);) ++end;
+    if (end - first < 2) continue;
+    if (together_ == nullptr) together_.reset(new (std::nothrow) std::byte[kMaxCachedBytes + kPageBytes]);
+    if (together_ == nullptr) return;
+    if (!memory_.read(first * kPageBytes, together_.get(), (end - first) * kPageBytes)) continue;
+    for (std::uint64_t number = first; number < end; ++number) {
+      Slot& slot = slot_of(number);
+      if (!claim(slot, number)) return;
+      std::memcpy(slot.page->data(), together_.get() + (number - first) * kPageBytes, kPageBytes);
+      slot.there = true;
+    }
+  }
 }
 
 bool PageCache::read(std::uint64_t address, void* into, std::size_t bytes) const noexcept {
   if (bytes == 0) return true;
   if (address + bytes - 1 < address) return false;
   if (bytes > kMaxCachedBytes) return memory_.read(address, into, bytes);
+  read_together(address / kPageBytes, (address + bytes - 1) / kPageBytes);
   auto* out = static_cast<std::byte*>(into);
   while (bytes != 0) {
     const std::size_t offset = address % kPageBytes;
@@ -47,6 +75,9 @@ bool PageCache::read(std::uint64_t address, void* into, std::size_t bytes) const
 
 std::size_t PageCache::read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept {
   if (bytes > kMaxCachedBytes) return memory_.read_up_to(address, into, bytes);
+  if (bytes != 0 && address + bytes - 1 >= address) {
+    read_together(address / kPageBytes, (address + bytes - 1) / kPageBytes);
+  }
   auto* const out = static_cast<std::byte*>(into);
   std::size_t done = 0;
   while (done < bytes) {

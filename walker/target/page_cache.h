@@ -12,7 +12,9 @@ namespace mixwalk {
 
 // A cache of whole pages for memory that is costly to read, since a debugging library reads the same few pages word by
 // word. A page is kept as it was when it was first read, until drop(). A page that cannot be read is remembered, too.
-// Holds at most kPages pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a time.
+// Neighbouring pages that one read needs are read together, since each read of another process is a request to the
+// system. Holds at most kPages pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a
+// time.
 class PageCache final : public MemoryReader {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -39,11 +41,17 @@ class PageCache final : public MemoryReader {
   };
   static constexpr std::uint64_t kNoPage = ~0ull;
 
+  Slot& slot_of(std::uint64_t number) const noexcept;
+  // Makes the slot the page's. Returns false if there is no memory to keep the page in.
+  bool claim(Slot& slot, std::uint64_t number) const noexcept;
   // Returns null if the page cannot be read, or if there is no memory to keep it in.
   const Page* page(std::uint64_t number) const noexcept;
+  // Reads those of these pages that are not there. Pages that cannot be read together are left.
+  void read_together(std::uint64_t first, std::uint64_t last) const noexcept;
 
   const MemoryReader& memory_;
   mutable std::vector<Slot> slots_;
+  mutable std::unique_ptr<std::byte[]> together_;  // pages that were read together
   mutable std::uint64_t pages_read_ = 0;
 };
 

@@ -51,5 +51,32 @@ TEST(TargetLocksTest, APauseDoesNotWaitForAThreadThatTheRuntimeItselfHolds) {
   EXPECT_EQ(locks_below({"kernelbase.dll", "coreclr.dll"}), std::vector<Lock>{});
 }
 
+// The program runs, so only locks count that two looks find. Thread 3, which has no lock, ends between the two.
+TEST(TargetLocksTest, TheSecondLookIsAtTheThreadsOfTheLocksThatTheFirstOneFound) {
+  test::FakeClrQuestions clr;
+  clr.clr_threads = {{.address = 0x100, .os_id = 1, .cooperative = true, .pauses = true},
+                     {.address = 0x200, .os_id = 2, .cooperative = true},
+                     {.address = 0x300, .os_id = 3}};
+  clr.sync_block_answers = {{}};
+  test::StandingTarget target;
+  target.live = true;
+  Snapshot snapshot{.modules = {{.path = "C:\\ntdll.dll"}}};
+  for (std::uint32_t id = 2; id <= 3; ++id) {
+    const std::uint64_t teb = kThreadTeb + 0x1'0000 * id, top = test::StandingTarget::kStack + 0x1'0000 * id;
+    target.memory_of.put(teb + 8, top + 4096);
+    target.memory_of.put(teb + 16, top);
+    target.listed.push_back({.os_id = id, .teb = teb});
+    StackFrame leaf(Frame{.module = 0}, top), managed(Frame{.kind = FrameKind::managed}, top + 8);
+    snapshot.threads.push_back({.os_id = id, .stack = {.frames = {leaf, managed}}});
+  }
+  int looks = 0;
+  clr.on_run = [&] {
+    if (++looks == 2) target.memory_of.put(kThreadTeb + 0x3'0000 + 8, std::uint64_t{0});
+  };
+  add_managed_locks(snapshot, target, clr);
+  EXPECT_EQ(snapshot.locks, (std::vector<Lock>{{.kind = LockKind::pause, .owner = 2, .held = true, .waiters = {{1}}}}));
+  EXPECT_EQ(snapshot.locks_missing, "");
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -72,7 +72,7 @@ class OutsideWalkTest : public ::testing::Test {
     EXPECT_EQ(read.error(), MinidumpError::none);
     DiskImages disk(no_files_, folder_files_, parse_symbol_path("/symbols"));
     DumpTarget target(read, disk);
-    return walk_outside(target, {managed_, jitted_, wanted_, ask_anew_}, limits);
+    return walk_outside(target, {managed_, jitted_, wanted_, ask_anew_, calls_of_}, limits);
   }
   static std::vector<std::string> frames(const Stack& stack) {
     std::vector<std::string> lines;
@@ -91,6 +91,7 @@ class OutsideWalkTest : public ::testing::Test {
   JittedStep* jitted_ = nullptr;
   std::function<bool(const TargetThread&)> wanted_;
   std::function<bool(Snapshot&)> ask_anew_;
+  std::function<std::vector<RuntimeCall>(std::uint32_t, const StackCopy&)> calls_of_;
 };
 
 TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
@@ -174,6 +175,20 @@ TEST_F(OutsideWalkTest, JittedCodeIsSteppedThroughByWhoKnowsIt) {
   EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
   EXPECT_EQ(stack.frames[1].function, 7u);
   EXPECT_TRUE(stack.whole());
+}
+
+TEST_F(OutsideWalkTest, BehindAGapTheWalkGoesOnAtACallerThatTheRuntimeKnows) {
+  calls_of_ = [](std::uint32_t os_id, const StackCopy& stack) {
+    RuntimeCall call{.function = os_id};
+    call.caller.kind = AddressKind::return_address;
+    call.caller.registers.rip = kInNtdll;
+    call.caller.registers[Register::rsp] = stack.begin() + 24;
+    return std::vector<RuntimeCall>{call};
+  };
+  const Snapshot snapshot = walk(standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true));
+  EXPECT_THAT(frames(snapshot.threads[0].stack),
+              ElementsAre("native 140001020", "native 70000042", "gap", "native 180001020"));
+  EXPECT_EQ(snapshot.calls, (CallAgreement{.calls = 1}));
 }
 
 TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {

@@ -123,6 +123,13 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(CaptureMethod::inside, CaptureMethod::file);
 }
 
+TEST(Words, HowFarTheWalkAndTheRuntimeAgree) {
+  EXPECT_EQ(sentence(CallAgreement{}), "");
+  EXPECT_EQ(sentence(CallAgreement{.calls = 9, .met = 8, .runs = 7, .bounded = 6, .agreed = 5}),
+            "the runtime's own notes about calls confirm 5 of 7 native runs that end at managed code, and contradict 1; "
+            "of 9 callers in these notes, the walk has found 8");
+}
+
 TEST(Words, SharesOfTheStandings) {
   StandingSums sums;
   EXPECT_EQ(standing_sentence(sums), "");

@@ -52,6 +52,38 @@ TEST(PageCacheTest, PartOfAPageOfADump) {
   EXPECT_EQ(cache.read_value<std::uint32_t>(kBase + 0x2FE), std::nullopt);
 }
 
+// Each read of another process is a request to the system.
+TEST(PageCacheTest, NeighbouringPagesAreReadTogether) {
+  class Counted final : public MemoryReader {
+   public:
+    explicit Counted(const MemoryReader& memory) : memory_(memory) {}
+    bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+      ++reads;
+      return memory_.read(address, into, bytes);
+    }
+    mutable int reads = 0;
+
+   private:
+    const MemoryReader& memory_;
+  };
+  BuiltMemory memory(kBase, 16 * 4096);
+  for (std::uint64_t page = 0; page < 16; ++page) memory.put64(page * 4096, page);
+  const Counted counted(memory);
+  const PageCache cache(counted);
+  std::vector<std::uint64_t> words(4 * 512);
+  EXPECT_EQ(cache.read_value<std::uint64_t>(kBase + 5 * 4096), 5u);
+  EXPECT_EQ(cache.read_up_to(kBase + 4 * 4096 + 8, words.data(), words.size() * 8), words.size() * 8);
+  EXPECT_EQ(words[511], 5u);
+  EXPECT_EQ(words[3 * 512 + 511], 8u);
+  EXPECT_EQ(counted.reads, 3);  // page 5, page 4, pages 6 to 8
+  EXPECT_EQ(cache.pages_read(), 5u);
+  EXPECT_TRUE(cache.read(kBase + 4 * 4096, words.data(), words.size() * 8));
+  EXPECT_EQ(counted.reads, 3);
+  // Where not all can be read together, those are read that can be.
+  EXPECT_EQ(cache.read_up_to(kBase + 14 * 4096, words.data(), words.size() * 8), 2u * 4096);
+  EXPECT_EQ(words[512], 15u);
+}
+
 TEST(PageCacheTest, PagesThatShareAPlaceTakeTurns) {
   class Numbers final : public MemoryReader {
    public:
