@@ -25,6 +25,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 BODY = b"right " + b"x" * 300_000 + b" end"
 CORPUS = os.path.join(ROOT, "tests", "fuzz", "corpus")
 PDB_ID = "07" * 16 + "1"  # of the PDBs in the corpus
+# In ms: to connect, without a byte, for all files. A busy machine needs no more.
+LIMITS = ("30000", "30000", "100000")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -184,7 +186,7 @@ class Test:
         """A path as the program knows it."""
         return "Z:" + path.replace("/", "\\") if self.wine else path
 
-    def command(self, store, url, *keys, limits=("3000", "1500", "20000")):
+    def command(self, store, url, *keys, limits=LIMITS):
         return [*self.wine, self.program, self.path(self.certificate), self.path(store), url, *limits, *keys]
 
     def store(self, name):
@@ -198,19 +200,18 @@ class Test:
 
     def get(self, name, url, *keys, **more):
         """The lines that the program prints."""
-        begin = time.monotonic()
         run = subprocess.run(self.command(self.store(name), url, *(keys or ["a.pdb/1"]), **more), capture_output=True,
                              text=True, timeout=120)
         self.expect(run.returncode == 0, f"{name}: exit code {run.returncode}: {run.stderr}")
-        self.expect(time.monotonic() - begin < 100, f"{name} took {time.monotonic() - begin:.1f} s")
         return run.stdout.splitlines()
 
     def loads(self, name, url):
         lines = self.get(name, url)
         self.expect(len(lines) == 1 and lines[0].startswith("a.pdb ") and lines[0] != "a.pdb -", f"{name}: {lines}")
         self.expect(self.files(self.store(name)) == ["a.pdb/1/a.pdb"], f"{name}: {self.files(self.store(name))}")
-        with open(os.path.join(self.store(name), "a.pdb/1/a.pdb"), "rb") as got:
-            self.expect(got.read() == BODY, f"{name}: the file is another")
+        if self.files(self.store(name)):
+            with open(os.path.join(self.store(name), "a.pdb/1/a.pdb"), "rb") as got:
+                self.expect(got.read() == BODY, f"{name}: the file is another")
 
     def fails(self, name, url, *words, **more):
         lines = self.get(name, url, **more)
@@ -235,9 +236,9 @@ class Test:
             (self.fails, "403", http + "/403", "status 403"),
             (self.fails, "short", https + "/short", off),
             (self.fails, "chunked-cut", http + "/chunked-cut", off, "is not used"),
-            (self.fails, "silent-before", http + "/silent-before", *silent),
-            (self.fails, "silent-within", https + "/silent-within", "no byte came for"),
-            (self.trickles, "trickle", http + "/trickle"),
+            (self.gives_up, "silent-before", http + "/silent-before", ("3000", "1500", "100000"), *silent),
+            (self.gives_up, "silent-within", https + "/silent-within", ("30000", "1500", "100000"), "no byte came for"),
+            (self.gives_up, "trickle", http + "/trickle", ("30000", "30000", "2500"), "the limit for loading"),
             (self.fails, "other", http + "/other", "it is another file"),
             (self.fails, "huge", http + "/huge", "is larger than 1 GiB"),
             (self.fails, "to-http", https + "/to-http", off),
@@ -252,8 +253,8 @@ class Test:
             for case in [pool.submit(*case) for case in cases]:
                 case.result()
 
-    def trickles(self, name, url):
-        self.fails(name, url, "the limit for loading", limits=("3000", "1500", "2500"))
+    def gives_up(self, name, url, limits, *words):
+        self.fails(name, url, *words, limits=limits)
 
     def keys(self):
         Handler.asked.clear()
@@ -270,7 +271,7 @@ class Test:
 
     def hundred(self):
         keys = [f"f{i}.pdb/{i:x}" for i in range(1, 101)]
-        lines = self.get("hundred", self.https + "/good", *keys, limits=("3000", "15000", "100000"))
+        lines = self.get("hundred", self.https + "/good", *keys)
         self.expect(len(lines) == 100 and not any(line.endswith(" -") for line in lines), f"hundred: {lines[:3]}")
         self.expect(len(self.files(self.store("hundred"))) == 100, "hundred: not all are in the store")
 
