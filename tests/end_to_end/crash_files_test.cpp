@@ -112,7 +112,7 @@ TEST_F(CrashFiles, AnUnhandledExceptionWithTwoInnerOnes) {
   EXPECT_EQ(objects[2]["trace"], Json({"Crashes.Program.Reserve()"}));
   const ProgramResult report = run_program({mixwalk_exe(), "report", path_});
   EXPECT_EQ(report.exit_code, static_cast<DWORD>(ExitCode::crash)) << report.err;
-  EXPECT_THAT(report.out, HasSubstr(" crashed: unhandled .NET exception (0xe0434352)\n"));
+  EXPECT_THAT(report.out, HasSubstr(", called from Crashes.Program.Submit(): unhandled .NET exception (0xe0434352)\n"));
 }
 
 }  // namespace

@@ -19,7 +19,11 @@ void find_crash(ProcessFindings& process) {
     const bool has_stack = raised < place.thread->stack.frames.size();
     const auto index = process.by_place[static_cast<std::size_t>(place.thread - process.snapshot.threads.data())];
     std::string words = "crashed";
-    if (has_stack) words += " in " + short_label(process.snapshot, place.thread->stack.frames[raised]);
+    const std::vector<StackFrame>& frames = place.thread->stack.frames;
+    if (has_stack) words += " in " + short_label(process.snapshot, frames[raised]);
+    if (place.program != kNoFrame && place.program != raised) {
+      words += ", called from " + short_label(process.snapshot, frames[place.program]);
+    }
     FindingThread& part = out.threads.emplace_back(process.part(index, std::move(words)));
     part.frame = place.program != kNoFrame ? place.program : has_stack ? raised : kNoFrame;
   }

@@ -66,7 +66,7 @@ std::string headline(const Findings& findings) {
     if (crash.threads.empty()) return "a thread crashed" + what;
     const ThreadHistory& thread = findings.threads[crash.threads.front().thread];
     return "thread " + hex(thread.os_id) + (thread.name.empty() ? "" : " \"" + clipped(thread.name) + "\"") +
-           " crashed" + what;
+           " " + crash.threads.front().words + what;
   }
   std::set<std::uint32_t> deadlocked;
   for (const Finding& finding : findings.findings) {

@@ -88,7 +88,7 @@ struct Findings {
   bool operator==(const Findings&) const = default;
 };
 
-// "thread 0x2c crashed: access violation (0xc0000005)".
+// "thread 0x2c crashed in orders.dll!parse: access violation (0xc0000005)".
 // "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck"; for one dump "no deadlock is seen; …"; if
 // frames are missing "nothing is known to be stuck". It counts the threads of `threads` that have the verdict stuck.
 std::string headline(const Findings& findings);

@@ -1450,13 +1450,14 @@ TEST(FindingsTest, ACrashComesBeforeEverythingElse) {
   const Findings findings = find({test::crashed_program()});
   EXPECT_EQ(severity(findings), Severity::crash);
   EXPECT_EQ(headline(findings),
-            "thread 0x204 \"parser\" crashed: access violation (0xc0000005): it wrote to 0x0, a null pointer");
+            "thread 0x204 \"parser\" crashed in ntdll.dll!memset, called from orders_native.dll!parse: "
+            "access violation (0xc0000005): it wrote to 0x0, a null pointer");
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::crash});
   const Finding& crash = findings.findings[0];
   EXPECT_THAT(crash.details,
               ::testing::ElementsAre("Orders.Failed: no stock", "inner exception: System.IO.IOException"));
   ASSERT_EQ(ids(findings, crash), std::vector<std::uint32_t>{0x204});
-  EXPECT_EQ(crash.threads[0].words, "crashed in ntdll.dll!memset");
+  EXPECT_EQ(crash.threads[0].words, "crashed in ntdll.dll!memset, called from orders_native.dll!parse");
   EXPECT_EQ(crash.threads[0].frame, 1u) << "the first frame of the program";
   EXPECT_EQ(findings.threads[crash.threads[0].thread].verdict, Verdict::once);
 }

@@ -104,6 +104,9 @@ TEST_F(ManagedExceptionTest, MemoryThatIsNoExceptionSaysNothing) {
   heap_.put(0x2000, ByteWriter().u64(0x98).u32(0xFFFF'FFFF));
   exception(0x1000, "Orders.OutOfStock", 0x2000, 0, 0x4000);
   heap_.put(0x4000, ByteWriter().u64(0x97).u64(16).u64(0xFFFF'FFFF).u64(0));
+  EXPECT_EQ(objects()[0].trace.size(), 0u);
+  // The array has fewer bytes than its elements.
+  heap_.put(0x4000, ByteWriter().u64(0x97).u64(16 + 32 - 1).u64(1).u64(0).u64(1).u64(2).u64(0x51).u64(0));
   EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .hresult = 0x80131620, .trace = {}}));
   clr_.objects_of[0x1000].clear();
   EXPECT_THAT(objects(), SizeIs(0));
