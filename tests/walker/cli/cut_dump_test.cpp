@@ -112,7 +112,8 @@ TEST_F(CutDump, AWordThatIsNoFileWasPresumablyMeantAsAProcess) {
 TEST_F(CutDump, IsNoDumpToCompare) {
   DumpFileCommand command;
   command.file = path_.string();
-  const auto snapshot = read_dump_file(command, host(4096));
+  DumpFileSymbols symbols(command.symbols);
+  const auto snapshot = read_dump_file(command, host(4096), symbols);
   ASSERT_FALSE(snapshot);
   EXPECT_EQ(snapshot.failure().code, ExitCode::input);
 }
