@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kOfClrMd = 1.5;      // from the issue
+constexpr double kOfLibrary = 0.35;
 constexpr double kMemoryMiB = 200;
 
 std::size_t frames_of(const Json& dump) {
@@ -30,8 +31,8 @@ std::size_t frames_of(const Json& dump) {
 // time that ClrMD, Microsoft's library for dumps, needs for the managed frames alone. ClrMD's time begins in its
 // program's Main. From mixwalk's time, the time of `mixwalk --version` in the same round is subtracted, so that neither
 // time includes the start of the program. Both programs are told where the debugging library is, so that neither looks
-// for it nor checks its signature. The file is in the system's cache, because the first run of each program is not
-// counted.
+// for it nor checks its signature. The same is measured with the data contracts in place of the library. The file is in
+// the system's cache, because the first run of each program is not counted.
 void show_dump_files(const Options& options) {
   const std::string path = temporary_file("bench.dmp");
   {
@@ -40,12 +41,14 @@ void show_dump_files(const Options& options) {
     measured_run({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", path});
   }
   const double mib = static_cast<double>(std::filesystem::file_size(utf8_path(path))) / (1 << 20);
-  std::vector<double> ours, starts, theirs, ratios, memory;
+  std::vector<double> ours, starts, theirs, ratios, memory, by_contracts, of_library;
   std::size_t threads = 0, frames = 0;
   const int rounds = options.quick ? 1 : 11;
   for (int round = 0; round <= rounds; ++round) {
     const std::string library = fixture("mscordaccore.dll");
     const MeasuredRun own = measured_run({mixwalk_exe(), "dump", path, "-f", "json", "--dac", library});
+    const MeasuredRun contracts =
+        measured_run({mixwalk_exe(), "dump", path, "-f", "json", "--runtime-data", "contracts"});
     const MeasuredRun start = measured_run({mixwalk_exe(), "--version"});
     const ScopedEnvironment environment(dynamic_methods_may_end());
     const MeasuredRun oracle = measured_run({fixture("clrmd_oracle.exe"), path, library});
@@ -61,14 +64,18 @@ void show_dump_files(const Options& options) {
     theirs.push_back(times.at("opened_ms").get<double>() + times.at("walked_ms").get<double>());
     ratios.push_back((own.ms - start.ms) / theirs.back());
     memory.push_back(own.memory_mib);
+    by_contracts.push_back(contracts.ms);
+    of_library.push_back((contracts.ms - start.ms) / (own.ms - start.ms));
   }
   DeleteFileA(path.c_str());
   std::printf("\nA dump file of %.0f MiB, %zu threads, %zu frames, %d rounds, medians\n", mib, threads, frames, rounds);
   std::printf("  mixwalk dump FILE --dac …    %6.0f ms, all of it; %.0f MiB of memory at its most\n", median(ours),
               median(memory));
+  std::printf("  mixwalk dump FILE            %6.0f ms, all of it, by the data contracts\n", median(by_contracts));
   std::printf("  mixwalk --version            %6.0f ms\n", median(starts));
   std::printf("  ClrMD, managed frames alone  %6.0f ms, without its program's start\n", median(theirs));
   show_target("mixwalk without its start / ClrMD, of each round", median(ratios), kOfClrMd);
+  show_target("contracts / debugging library, without the start", median(of_library), kOfLibrary);
   show_target("memory of mixwalk.exe", median(memory), kMemoryMiB, " MiB");
 }
 

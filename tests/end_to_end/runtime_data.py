@@ -2,14 +2,16 @@
 """Compares what mixwalk reads by the runtime's data contracts with the answers of the runtime's debugging library.
 
 usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [--all] [--only TEXT] [--fixtures FOLDER] [--wine PROGRAM]
+                       [--minidump] [--environment NAME=VALUE]
 
 Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways
 (three_ways.py). All stacks, names, P/Invoke targets, lines and locks must be the same. The walk must find each caller
 that the runtime has noted itself.
 
 --all: all programs of the fixtures, some twenty minutes. --only: the programs whose name or arguments contain TEXT.
---fixtures: the folder with the programs, such as one that tests/tools/other-runtime has made; by default those of the
-build.
+--fixtures: the folder with the programs, such as one that tests/tools/runtime-versions has made; by default those of the
+build. --minidump: dumps by MiniDumpWriteDump; with `--wine tests/tools/wine-dbghelp`, by Microsoft's. --environment: of
+the programs, such as DOTNET_gcServer=1.
 """
 
 import argparse
@@ -87,6 +89,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--fixtures", type=os.path.abspath)
     parser.add_argument("--wine")
+    parser.add_argument("--minidump", action="store_true")
+    parser.add_argument("--environment", action="append", default=[])
     options = parser.parse_args()
     build = options.build
     repository = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -94,7 +98,9 @@ def main():
     if not os.path.exists(mixwalk) or not (options.fixtures or os.path.exists(os.path.join(build, "fixtures.stamp"))):
         print(f"runtime_data: skipped: {build} has no mixwalk.exe or no fixtures")
         return SKIPPED
-    comparison = Comparison([options.wine or os.path.join(repository, "tests/tools/wine")], mixwalk, options.native)
+    comparison = Comparison([options.wine or os.path.join(repository, "tests/tools/wine")], mixwalk, options.native,
+                            os.path.join(build, "bin", "write_minidump.exe") if options.minidump else None)
+    environment = dict(variable.split("=", 1) for variable in options.environment)
     if options.fixtures or options.all:
         folders = [options.fixtures] if options.fixtures else [
             os.path.join(build, folder) for folder in ("fixtures", "fixtures-kestrel", "fixtures-net9.0")]
@@ -107,7 +113,7 @@ def main():
         if options.only in name:
             dynamic = program == "passing.exe" or any(word in DYNAMIC_HUNTS for word in arguments)
             comparison.dump(name, os.path.join(folder, program), arguments, folder, dumps,
-                            DYNAMIC if dynamic else None)
+                            {**environment, **(DYNAMIC if dynamic else {})})
     if not (options.all or options.fixtures) and comparison.peak_mib > MOST_MIB:
         comparison.is_wrong(f"reading a dump takes {comparison.peak_mib:.0f} MiB, which is more than {MOST_MIB}")
     agreement = comparison.agreement

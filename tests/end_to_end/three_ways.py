@@ -154,9 +154,9 @@ def differences(name, wanted, found):
 class Comparison:
     """Counts what the three ways say about dumps, and keeps their differences."""
 
-    def __init__(self, wine, mixwalk, native):
-        """`mixwalk`: mixwalk.exe; `native`: mixwalk for this system."""
-        self.wine, self.mixwalk, self.native = wine, mixwalk, native
+    def __init__(self, wine, mixwalk, native, writer=None):
+        """`mixwalk`: mixwalk.exe; `native`: mixwalk for this system; `writer`: writes dumps instead of mixwalk.exe."""
+        self.wine, self.mixwalk, self.native, self.writer = wine, mixwalk, native, writer
         self.frames = self.managed = self.threads = self.whole = self.dumps = 0
         self.peak_mib = 0  # of the native program
         self.agreement = Agreement()
@@ -168,7 +168,10 @@ class Comparison:
             print(what, flush=True)
 
     def write(self, name, process, path):
-        run([*self.wine, self.mixwalk, "dump", *process, "-o", "Z:" + path], f"{name}, writing a dump")
+        if self.writer:
+            run([*self.wine, self.writer, process[1], "Z:" + path], f"{name}, writing a dump")
+        else:
+            run([*self.wine, self.mixwalk, "dump", *process, "-o", "Z:" + path], f"{name}, writing a dump")
 
     def read(self, name, path, images):
         """`images`: the folder with the assemblies and PDBs, for the way that does not read the paths in the dump."""

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kMaxHeaderBytes = 1 << 16;  // real images need one page
 constexpr std::uint32_t kMaxSections = 96;          // the loader's own limit
 constexpr std::size_t kChunk = std::size_t{1} << 16;
+constexpr std::size_t kMostReserved = std::size_t{64} << 20;  // the header's size may be forged
 
 // Offsets in the PE header, in a section's header and in an entry of the debug directory.
 constexpr std::uint32_t kSymbolTable = 12;
@@ -24,6 +25,9 @@ class ImageWriter {
   ImageWriter(const MemoryReader& memory, const ImageHeaders& headers) : memory_(memory), headers_(headers) {}
 
   std::vector<std::byte> write() {
+    // A vector that grows is copied, and the room of the copies is not given back. Reserved room that is not used costs no
+    // memory.
+    file_.reserve(std::min<std::size_t>(headers_.size_of_image(), kMostReserved));
     const std::uint32_t header_bytes = headers_.size_of_headers();
     const std::uint32_t count = std::min(headers_.section_count(), kMaxSections);
     if (header_bytes > kMaxHeaderBytes || headers_.pe_offset() >= header_bytes ||
@@ -37,7 +41,6 @@ class ImageWriter {
     room_ = headers_.size_of_image();
     for (std::uint32_t i = 0; i < count; ++i) add_section(i);
     mend_debug_directory();
-    file_.shrink_to_fit();  // the symboliser keeps it
     return std::move(file_);
   }
 

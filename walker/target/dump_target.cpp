@@ -16,7 +16,7 @@
 namespace mixwalk {
 
 DumpTarget::DumpTarget(const Minidump& dump, DiskImages& disk)
-    : dump_(dump), disk_(disk), dumped_(dump), memory_(dumped_, {}, disk), outside_(dump) {
+    : dump_(dump), disk_(disk), dumped_(dump), memory_(pages_, {}, disk), outside_(dump) {
   list_modules();
   memory_.set_modules(modules_);
   find_crash();

@@ -8,6 +8,7 @@
 #include "unmanaged/minidump/minidump.h"
 #include "walker/target/disk_images.h"
 #include "walker/target/image_backed_memory.h"
+#include "walker/target/page_cache.h"
 #include "walker/target/target.h"
 #include "walker/target/target_images.h"
 
@@ -60,6 +61,9 @@ class DumpTarget final : public Target {
   std::optional<MinidumpException> raised_;  // the dump's exception, or the fault that it raises anew
   std::optional<Crash> crash_;
   DumpMemory dumped_;
+  // A walk reads some twenty words of an image for each frame, and a read of a file costs more than a copy.
+  static constexpr std::size_t kPages = 128;
+  PageCache pages_{dumped_, kPages};
   ImageBackedMemory memory_;
   DumpOutsideMemory outside_;
 };

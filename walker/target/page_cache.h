@@ -13,14 +13,14 @@ namespace mixwalk {
 // A cache of whole pages for memory that is costly to read, since a debugging library reads the same few pages word by
 // word. A page is kept as it was when it was first read, until drop(). A page that cannot be read is remembered, too.
 // Neighbouring pages that one read needs are read together, since each read of another process is a request to the
-// system. Holds at most kPages pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a
+// system. Holds at most `pages` pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a
 // time.
 class PageCache final : public MemoryReader {
  public:
   static constexpr std::size_t kPageBytes = 4096;
   static constexpr std::size_t kPages = 8192;  // 32 MiB
 
-  explicit PageCache(const MemoryReader& memory) : memory_(memory), slots_(kPages) {}
+  explicit PageCache(const MemoryReader& memory, std::size_t pages = kPages) : memory_(memory), slots_(pages) {}
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
   // Of a page of which only a part can be read, that part is read.
