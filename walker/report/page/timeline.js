@@ -112,7 +112,8 @@ class TimelineView {
   show(key) {
     const strip = this.strips.find(({thread}) => thread.key === key);
     strip?.row.scrollIntoView({block: 'nearest'});
-    this.detail.replaceChildren(el('p', {class: 'empty'}, strip ? CHOOSE : `There is no thread ${readable(key)} here.`));
+    const says = strip ? CHOOSE : `There is no thread ${readable(key)} here.`;
+    this.detail.replaceChildren(el('p', {class: 'empty'}, says));
   }
 
   draw() {
