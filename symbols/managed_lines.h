@@ -25,11 +25,12 @@ class ManagedLines {
   static constexpr std::size_t kMaxBytes = 256u * 1024 * 1024;
 
   // As in PdbFinder: `files` reads the paths that the target names for its assemblies; `path_files` reads assemblies and
-  // PDBs in the folders of `path`.
-  ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t max_bytes = kMaxBytes)
+  // PDBs in the folders of `path`; `servers` loads PDBs that are not there.
+  ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, StoreFetch* servers = nullptr,
+               std::size_t max_bytes = kMaxBytes)
       : files_(files),
         path_files_(path_files),
-        pdbs_(files, path_files, path),
+        pdbs_(files, path_files, path, servers),
         path_(std::move(path)),
         opened_(max_bytes) {}
 
@@ -43,8 +44,8 @@ class ManagedLines {
 
   // The PDBs that were not found, for the assemblies that were asked for.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // Like PdbFinder::refused().
-  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
+  // Like PdbFinder::problems().
+  const std::vector<std::string>& problems() const noexcept { return pdbs_.problems(); }
 
  private:
   struct Key {

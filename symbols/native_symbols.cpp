@@ -30,6 +30,9 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
       const std::string_view name = symbols_.name_at(into.begin);
       if (!name.empty() && (function.name.empty() || is_mangled(name))) function.name = name;
     }
+    if (const std::string_view name = index_->linkage_name(into.entry, function.name); !name.empty()) {
+      function.name = name;
+    }
     if (!function.name.empty()) return NameSource::debug;
   } else {
     into = {.begin = rva, .folded = 1, .frames = std::move(into.frames)};

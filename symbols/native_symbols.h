@@ -26,8 +26,9 @@ enum class NameSource : std::uint8_t {
 // The rules. A COFF symbol names a function only if it is at the function's very start: at the entry that the debug
 // information gives, at the start of the primary RUNTIME_FUNCTION, or before a leaf function of which leaf_extent() is
 // certain. If the debug information has only the plain name of a function ("run", "operator()": gcc writes no linkage
-// name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. If the debug
-// information has a line but no function, the line is kept.
+// name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. So is the
+// public symbol of a function in a PDB, since the function's own name has no parameters. If the debug information has a
+// line but no function, the line is kept.
 class NativeSymbols {
  public:
   // `index` is that of the image; it may be null. `symbols` are the linker's symbols, from the file that the debug

@@ -28,21 +28,113 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\"") - first + 1);
 }
 
-// Whether this is a URL, or a path that begins with two separators and has no drive behind them.
+// Whether this is a path that begins with two separators and has no drive behind them.
 bool is_elsewhere(std::string_view path) {
-  if (path.find("://") != std::string_view::npos) return true;
   return path.size() >= 2 && is_separator(path[0]) && is_separator(path[1]) && !is_on_drive(path);
 }
 
-void add_folder(std::string_view part, bool store, SymbolPath& path) {
-  part = trimmed(part);
-  if (part.empty()) return;
-  if (is_elsewhere(part)) {
-    path.left_out.emplace_back(part);
-  } else {
-    path.folders.push_back({std::string(part), store});
-  }
+bool is_url(std::string_view part) { return part.find("://") != std::string_view::npos; }
+
+// The URL of a server, without '/' at its end. Returns an empty text if files cannot be asked for below it.
+std::string server_url(std::string_view part) {
+  const std::size_t scheme = part.find("://");
+  const std::string protocol = ascii_lower(part.substr(0, scheme));
+  while (part.ends_with('/')) part.remove_suffix(1);
+  if ((protocol != "http" && protocol != "https") || part.size() <= scheme + 3) return {};
+  // A name and a password would be shown in messages and lists of processes.
+  if (part.find_first_of("?#@\\\"<>") != std::string_view::npos) return {};
+  if (std::any_of(part.begin(), part.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7F; })) return {};
+  return protocol + std::string(part.substr(scheme));
 }
+
+// Reads the elements, from left to right.
+class PathParser {
+ public:
+  explicit PathParser(const std::string& default_store) : default_store_(default_store) {}
+
+  void add(std::string_view element) {
+    const std::vector<std::string_view> parts = split(trimmed(element), '*');
+    const std::string kind = ascii_lower(trimmed(parts[0]));
+    if (kind == "cache") {
+      for (std::size_t i = 1; i < parts.size(); ++i) add_cache(trimmed(parts[i]));
+    } else if (kind == "srv" || kind == "symsrv") {
+      const std::size_t first = kind == "srv" ? 1 : 2;
+      add_chain({parts.begin() + static_cast<std::ptrdiff_t>(std::min(first, parts.size())), parts.end()});
+    } else if (is_url(trimmed(parts[0]))) {
+      add_chain(parts);
+    } else {
+      for (const std::string_view part : parts) add_folder(trimmed(part), false);
+    }
+  }
+  SymbolPath take() { return std::move(path_); }
+
+ private:
+  // Returns the folder, or an empty text if the part is none.
+  std::string add_folder(std::string_view part, bool store) {
+    if (part.empty()) return {};
+    if (is_url(part)) {
+      path_.left_out.push_back({std::string(part), "is no folder", "write srv*FOLDER*URL"});
+    } else if (is_elsewhere(part)) {
+      path_.left_out.push_back(
+          {std::string(part), "is on another machine", "copy its PDBs into a folder, and name that"});
+    } else {
+      const SymbolPath::Folder folder{std::string(part), store};
+      if (std::find(path_.folders.begin(), path_.folders.end(), folder) == path_.folders.end()) {
+        path_.folders.push_back(folder);
+      }
+      return folder.path;
+    }
+    return {};
+  }
+  void add_cache(std::string_view part) {
+    const std::string folder = add_folder(part.empty() ? default_store_ : part, true);
+    if (!folder.empty()) cache_ = folder;
+  }
+  // Adds the stores, and the server behind them.
+  void add_chain(const std::vector<std::string_view>& parts) {
+    std::vector<std::string> stores;
+    if (!cache_.empty()) stores.push_back(cache_);
+    std::string_view server;
+    bool named = false;  // whether any part says something
+    for (std::string_view part : parts) {
+      part = trimmed(part);
+      named = named || !part.empty();
+      if (!server.empty()) {
+        if (!part.empty()) {
+          path_.left_out.push_back({std::string(part), "follows a server", "write the server behind all stores"});
+        }
+      } else if (is_url(part)) {
+        server = part;
+      } else if (const std::string folder = add_folder(part.empty() ? default_store_ : part, true); !folder.empty()) {
+        if (std::find(stores.begin(), stores.end(), folder) == stores.end()) stores.push_back(folder);
+      }
+    }
+    if (!named && !parts.empty() && !default_store_.empty()) server = kMicrosoftServer;
+    if (!server.empty()) add_server(server, std::move(stores));
+  }
+  void add_server(std::string_view part, std::vector<std::string> stores) {
+    SymbolPath::Server server{server_url(part), std::move(stores)};
+    if (server.url.empty()) {
+      path_.left_out.push_back({std::string(part), "is no URL of a symbol server",
+                                "write https://HOST/PATH, without a password and a query"});
+      return;
+    }
+    if (server.stores.empty()) {
+      const std::string folder = add_folder(default_store_, true);
+      if (folder.empty()) {
+        path_.left_out.push_back({std::string(part), "has no store for its files", "write srv*FOLDER*URL"});
+        return;
+      }
+      server.stores.push_back(folder);
+    }
+    const auto same = [&](const SymbolPath::Server& other) { return other.url == server.url; };
+    if (std::none_of(path_.servers.begin(), path_.servers.end(), same)) path_.servers.push_back(std::move(server));
+  }
+
+  const std::string default_store_;
+  std::string cache_;  // of the last cache* on the left
+  SymbolPath path_;
+};
 
 // Paths in the order of the search, each once.
 struct Candidates {
@@ -54,17 +146,19 @@ struct Candidates {
   // Adds a file in the folders themselves, and in stores under `store_id`; if that is empty, not in stores.
   void add_folders(std::string_view name, std::string_view store_id, const SymbolPath& path) {
     for (const SymbolPath::Folder& folder : path.folders) {
-      if (!folder.store) add_both(folder.path, name, {});
-      if (!store_id.empty()) add_both(folder.path, name, store_id);
+      if (!folder.store) add_both(folder.path, false, name, {});
+      if (store_id.empty()) continue;
+      if (folder.two_tier) add_both(folder.path, true, name, store_id);
+      add_both(folder.path, false, name, store_id);
     }
   }
 
  private:
   // Adds both spellings for file systems that distinguish upper and lower case: some tools write a store in lower case,
   // and a recording may say KERNEL32.DLL for kernel32.dll.
-  void add_both(const std::string& folder, std::string_view name, std::string_view id) {
+  void add_both(const std::string& folder, bool two_tier, std::string_view name, std::string_view id) {
     const auto path_of = [&](std::string_view file, std::string_view of_store) {
-      const std::string plain = join_path(folder, file);
+      const std::string plain = join_path(two_tier ? join_path(folder, file.substr(0, 2)) : folder, file);
       return of_store.empty() ? plain : join_path(join_path(plain, of_store), file);
     };
     const std::string path = path_of(name, id);
@@ -77,15 +171,34 @@ struct Candidates {
 
 }  // namespace
 
-SymbolPath parse_symbol_path(std::string_view text) {
-  SymbolPath path;
-  for (const std::string_view element : split(text, ';')) {
-    const std::vector<std::string_view> parts = split(trimmed(element), '*');
-    const std::string kind = ascii_lower(trimmed(parts[0]));
-    const std::size_t first = kind == "srv" || kind == "cache" ? 1 : kind == "symsrv" ? 2 : 0;
-    for (std::size_t i = first; i < parts.size(); ++i) add_folder(parts[i], first != 0, path);
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store) {
+  PathParser parser(default_store);
+  for (const std::string_view element : split(text, ';')) parser.add(element);
+  return parser.take();
+}
+
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking) {
+  SymbolPath path = parse_symbol_path(text, default_store);
+  if (asking == SymbolAsking::offline) path.servers.clear();
+  if (asking == SymbolAsking::online && path.servers.empty()) {
+    return parse_symbol_path(std::string(text) + ";srv*" + std::string(kMicrosoftServer), default_store);
   }
   return path;
+}
+
+std::string folders_text(const SymbolPath& path) {
+  std::string text;
+  for (const SymbolPath::Folder& folder : path.folders) {
+    text += (text.empty() ? "" : ";") + std::string(folder.store ? "srv*" : "") + folder.path;
+  }
+  return text;
+}
+
+bool is_store_id(std::string_view id) noexcept {
+  constexpr std::size_t kMaxId = 64;
+  return !id.empty() && id.size() <= kMaxId && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f');
+  });
 }
 
 bool is_file_name(std::string_view name) noexcept {

@@ -10,24 +10,54 @@
 
 namespace mixwalk {
 
-// The folders in which PDBs are looked for, from the form that people write for debuggers: --symbol-path,
-// _NT_SYMBOL_PATH. Pure.
+// Where symbol files are looked for: folders of this machine, and symbol servers. Parsed from the form that people write
+// for debuggers: --symbol-path, _NT_SYMBOL_PATH. Pure.
 struct SymbolPath {
   struct Folder {
     std::string path;
-    bool store = false;  // files lie only as name/GUIDage/name; if false, also directly in the folder
+    bool store = false;     // files lie only as name/GUIDage/name; if false, also directly in the folder
+    bool two_tier = false;  // the store has index2.txt: files lie as na/name/GUIDage/name (not found out here)
     bool operator==(const Folder&) const = default;
   };
-  std::vector<Folder> folders;        // in the order of search
-  std::vector<std::string> left_out;  // parts that lead to other machines; these machines are not asked
+  // A server that is asked for a file that is in none of the folders.
+  struct Server {
+    std::string url;                  // http:// or https://, without '/' at its end
+    std::vector<std::string> stores;  // stores of this machine that get what is loaded; at least one
+    bool operator==(const Server&) const = default;
+  };
+  // A part of the text that is not used.
+  struct LeftOut {
+    std::string part;
+    std::string_view why;     // "is on another machine"
+    std::string_view advice;  // what to write instead
+  };
+  std::vector<Folder> folders;    // in the order of search
+  std::vector<Server> servers;    // in the order in which they are asked
+  std::vector<LeftOut> left_out;
 };
 
-// Parses elements separated by ';': a folder, or one of srv*FOLDER*…, symsrv*DLL*FOLDER*… and cache*FOLDER. A folder
-// after a '*' is a symbol store. URLs and paths of other machines (\\server\share) are left out, because opening them
-// may send the user's credentials there (see LocalImageFiles), and mixwalk never looks for symbols over the network. An
-// empty part means a debugger's default store; such a part is ignored.
+// Microsoft's symbol server.
+inline constexpr std::string_view kMicrosoftServer = "https://msdl.microsoft.com/download/symbols";
+
+// Parses elements separated by ';': a folder, a URL, or one of srv*STORE*…, symsrv*DLL*STORE*… and cache*STORE. In an
+// element, the stores are those that get what the URL at its end gives. A store of cache* gets what the elements on its
+// right give. An empty part is the default store; srv* alone is the default store and Microsoft's server. If
+// `default_store` is empty, an empty part is ignored. Paths of other machines (\\server\share) are left out, because
+// opening them may send the user's credentials there (see LocalImageFiles).
 // (https://learn.microsoft.com/windows-hardware/drivers/debugger/advanced-symsrv-use)
-SymbolPath parse_symbol_path(std::string_view text);
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store = {});
+
+// Whether servers are asked.
+enum class SymbolAsking {
+  by_path,  // those that the path names
+  online,   // these, or Microsoft's if the path names none
+  offline,  // none
+};
+// Like parse_symbol_path(), with only the servers that are asked.
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking);
+
+// The folders of a path, in the form that parse_symbol_path() reads.
+std::string folders_text(const SymbolPath& path);
 
 // Returns the paths at which an image's PDB may lie, in the order of the search: beside the image, at the path that the
 // image names, in the folders; in Unix folders also in lower case. An image may name any path, so such a path is read
@@ -63,6 +93,9 @@ struct MissingPdb {
 
 // Returns "name,GUIDage,1" for each PDB, sorted, each once: a manifest of SymChk (symchk /im FILE /s srv*FOLDER*URL).
 std::string symchk_manifest(std::vector<MissingPdb> missing);
+
+// Whether a text can be a file's id in a symbol store: it has hexadecimal digits only.
+bool is_store_id(std::string_view id) noexcept;
 
 // Whether a name can be that of a file in a folder: it contains no folder, is not a device of Windows (CON, COM1.pdb),
 // and has no character or ending that Windows does not allow.

@@ -27,6 +27,8 @@ struct Symbol {
   // Innermost first: the last one is the function, and each one before it is inlined into the next. Not empty.
   std::vector<SymbolFrame> frames;
   std::uint32_t folded = 1;  // number of functions that the linker folded, since their code is equal
+  // The function is managed code that NativeAOT compiled; its name is in the form of clr_name.h, and `kind` is none.
+  bool managed = false;
 
   static Symbol named(SymbolKind kind, std::string name, std::uint32_t rva) {
     return {kind, rva, {{std::move(name)}}};

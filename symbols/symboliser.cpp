@@ -1,5 +1,6 @@
 #include "symbols/symboliser.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -44,24 +45,32 @@ Symbol to_symbol(const SourceLocation& found, SymbolKind kind) {
 
 class NativeSource final : public SymbolSource {
  public:
-  NativeSource(std::shared_ptr<const ImageFile> file, std::unique_ptr<NativeSymbols> symbols,
-               SymbolKind debug)
-      : file_(std::move(file)), symbols_(std::move(symbols)), debug_(debug) {}
+  NativeSource(std::shared_ptr<const ImageFile> file, std::unique_ptr<NativeSymbols> symbols, SymbolKind debug,
+               StackTraceMap methods)
+      : file_(std::move(file)), symbols_(std::move(symbols)), debug_(debug), methods_(std::move(methods)) {}
 
   std::optional<Symbol> find(std::uint32_t rva) const override {
     SourceLocation found;
     const NameSource source = symbols_->find(rva, found);
     if (source == NameSource::none && file_->image.function_at(rva) == nullptr) return std::nullopt;
+    if (source == NameSource::none || source == NameSource::exports) {
+      if (std::string method = methods_.name_at(found.begin); !method.empty()) {
+        Symbol symbol = Symbol::named(SymbolKind::none, std::move(method), found.begin);
+        symbol.managed = true;
+        return symbol;
+      }
+    }
     Symbol symbol = to_symbol(found, kind_of(source, debug_));
     if (source == NameSource::none) symbol.frames.back().name = name_of_begin(found.begin);
     return symbol;
   }
-  std::size_t bytes() const noexcept override { return symbols_->bytes(); }
+  std::size_t bytes() const noexcept override { return symbols_->bytes() + methods_.bytes(); }
 
  private:
   std::shared_ptr<const ImageFile> file_;
   std::unique_ptr<NativeSymbols> symbols_;
   SymbolKind debug_;
+  StackTraceMap methods_;
 };
 
 // The symbols of a PDB whose image is missing.
@@ -72,6 +81,8 @@ class PdbSource final : public SymbolSource {
   std::optional<Symbol> find(std::uint32_t rva) const override {
     SourceLocation found;
     if (!index_->find(rva, found) || found.frames.back().name.empty()) return std::nullopt;
+    std::string_view& name = found.frames.back().name;
+    if (const std::string_view linked = index_->linkage_name(found.entry, name); !linked.empty()) name = linked;
     return to_symbol(found, SymbolKind::pdb);
   }
   std::size_t bytes() const noexcept override { return index_->bytes() + index_->reader_bytes(); }
@@ -100,6 +111,12 @@ std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddre
   return NamedAddress{std::move(*symbol), displacement};
 }
 
+std::vector<std::string> Symboliser::problems() const {
+  std::vector<std::string> problems = pdbs_.problems();
+  problems.insert(problems.end(), problems_.begin(), problems_.end());
+  return problems;
+}
+
 Symboliser::Opened& Symboliser::opened(const LoadedImage& image) {
   Opened& known = images_.get({image.path, image.timestamp, image.size, image.code_view},
                               [&] { return Opened{.file = open(image), .symbols = std::nullopt}; });
@@ -117,6 +134,9 @@ std::shared_ptr<const ImageFile> Symboliser::open(const LoadedImage& image) {
       return file;
     }
   }
+  if (auto fetched = fetch_image(servers_, image.path, image.timestamp, image.size)) {
+    return std::make_shared<const ImageFile>(fetched->path, std::move(fetched->bytes));
+  }
   return nullptr;
 }
 
@@ -126,11 +146,27 @@ std::unique_ptr<SymbolSource> Symboliser::open_symbols(const std::shared_ptr<con
   if (file == nullptr) return pdb.index ? std::make_unique<PdbSource>(std::move(pdb.index)) : nullptr;
   if (pdb.index) {
     auto symbols = std::make_unique<NativeSymbols>(file, std::move(pdb.index));
-    return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::pdb);
+    return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::pdb, StackTraceMap());
   }
   DwarfSymbols dwarf = open_dwarf(file, files_);
+  if (!dwarf.note.empty()) problems_.insert(dwarf.note);
   auto symbols = std::make_unique<NativeSymbols>(file, std::move(dwarf.index), std::move(dwarf.linked_symbols));
-  return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::dwarf);
+  return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::dwarf, open_methods(*file));
+}
+
+StackTraceMap Symboliser::open_methods(const ImageFile& file) {
+  // A program of NativeAOT exports this data for debuggers.
+  const auto exports = file.image.exports();
+  if (std::ranges::find(exports, "DotNetRuntimeDebugHeader", &PeExport::name) == exports.end()) return {};
+  const auto parts = StackTraceMap::find(file.image);
+  if (!parts) return {};
+  StackTraceMap map(*parts);
+  map.add_handlers(file.image, file.bytes);
+  if (map.empty()) {
+    problems_.insert(file.path +
+                     ": its methods have no names without its PDB, because it was built with StackTraceSupport=false");
+  }
+  return map;
 }
 
 }  // namespace mixwalk

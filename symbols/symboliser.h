@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "symbols/image_file.h"
 #include "symbols/image_files.h"
 #include "symbols/loaded_image.h"
+#include "symbols/native_aot/stack_trace_map.h"
 #include "symbols/open_cache.h"
 #include "symbols/pdb/pdb_finder.h"
+#include "symbols/server/store_fetch.h"
 #include "symbols/symbol_path.h"
 #include "symbols/symbol_source.h"
 #include "unmanaged/step/code_address.h"
@@ -42,9 +45,15 @@ class Symboliser {
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
   // `files` reads images, also from the folders of `path`, and the files that images name (their PDB, their
-  // .gnu_debuglink). `path_files` reads PDBs in the folders of `path`, which the user named.
-  Symboliser(ImageFiles& files, ImageFiles& path_files, SymbolPath path = {}, std::size_t max_bytes = kMaxBytes)
-      : files_(files), path_(path), pdbs_(files, path_files, std::move(path)), images_(max_bytes) {}
+  // .gnu_debuglink). `path_files` reads PDBs in the folders of `path`, which the user named. `servers` loads images and
+  // PDBs that are not there; null: no server is asked.
+  Symboliser(ImageFiles& files, ImageFiles& path_files, SymbolPath path = {}, StoreFetch* servers = nullptr,
+             std::size_t max_bytes = kMaxBytes)
+      : files_(files),
+        path_(path),
+        servers_(servers),
+        pdbs_(files, path_files, std::move(path), servers),
+        images_(max_bytes) {}
   virtual ~Symboliser() = default;
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
@@ -54,8 +63,9 @@ class Symboliser {
   std::size_t bytes() const noexcept { return images_.bytes(); }  // memory in use by everything that is open
   // The PDBs that were not found, for the images that were opened.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // Like PdbFinder::refused().
-  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
+  // What a person should know about symbol files: PdbFinder::problems(), and the same of DWARF and of NativeAOT's map
+  // of methods. Each once, as one line without a full stop.
+  std::vector<std::string> problems() const;
 
  protected:
   // Opens the symbols of an image, when its first name is asked for. `file` is null if it is missing. Returns null if
@@ -77,11 +87,14 @@ class Symboliser {
     std::size_t bytes() const noexcept;
   };
   Opened& opened(const LoadedImage& image);
+  StackTraceMap open_methods(const ImageFile& file);
   std::shared_ptr<const ImageFile> open(const LoadedImage& image);
 
   ImageFiles& files_;
   SymbolPath path_;
+  StoreFetch* servers_;
   PdbFinder pdbs_;
+  std::set<std::string> problems_;  // of other files than PDBs
   OpenCache<Key, Opened> images_;
 };
 

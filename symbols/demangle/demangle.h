@@ -20,6 +20,17 @@ std::string demangle(std::string_view name);
 // "Foo<int>::bar(int, char const *)". The result is empty if the text is not such a name, or has a form that LLVM does
 // not know. Throws TooMuchWork (limited_output.h).
 std::string demangle_msvc(std::string_view name);
+// Whether the text is MSVC's name of a function. Throws TooMuchWork.
+bool is_msvc_function(std::string_view name);
+
+// Whether the name of a linker's symbol may be that of code: false for MSVC's names of variables, tables and literals,
+// and for "?" names that cannot be read.
+bool may_name_code(std::string_view name);
+
+// Whether `demangled` is the name of a function with its parameters, and `plain` the same name without them:
+// "ns::f(int) const" and "ns::f". Spaces do not matter, since each compiler sets them in its own way; the demangled
+// name of a template may begin with a return type.
+bool is_function_named(std::string_view demangled, std::string_view plain) noexcept;
 
 // Makes a demangled name easier to read: default arguments of the standard library's templates are left out
 // ("std::vector<int>"), std::string gets its usual name, and long template arguments and long parameter lists become

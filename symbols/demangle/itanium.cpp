@@ -99,7 +99,11 @@ class Parser : public itanium::AbstractManglingParser<Parser, LimitedNodes> {
  public:
   using Base::Base;
 
-  itanium::Node* parseType() { return deeper([&] { return Base::parseType(); }); }
+  itanium::Node* parseType() {
+    // LLVM does not know this type yet; it would be read as _Float16 with a wrong length.
+    if (this->consumeIf("DF16b")) return this->make<itanium::NameType>("std::bfloat16_t");
+    return deeper([&] { return Base::parseType(); });
+  }
   itanium::Node* parseExpr() { return deeper([&] { return Base::parseExpr(); }); }
   itanium::Node* parseTemplateArg() { return deeper([&] { return Base::parseTemplateArg(); }); }
   itanium::Node* parseEncoding(bool parameters = true) { return deeper([&] { return Base::parseEncoding(parameters); }); }

@@ -44,6 +44,12 @@ class DemangleWork {
   }
 };
 
+// Whether back references count an anonymous namespace of the MSVC name that this thread demangles.
+inline bool& msvc_counts_namespaces() noexcept {
+  thread_local bool counts = true;
+  return counts;
+}
+
 }  // namespace mixwalk
 
 DEMANGLE_NAMESPACE_BEGIN

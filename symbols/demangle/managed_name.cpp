@@ -17,7 +17,7 @@ constexpr std::size_t kMaxName = 16 * 1024;
 constexpr int kMaxHosts = 8;  // a lambda in a local function in …
 constexpr auto npos = std::string_view::npos;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kOperators = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 51> kOperators = {{
     {"op_Addition", "+"}, {"op_BitwiseAnd", "&"}, {"op_BitwiseOr", "|"}, {"op_Decrement", "--"},
     {"op_Division", "/"}, {"op_Equality", "=="}, {"op_ExclusiveOr", "^"}, {"op_False", "false"},
     {"op_GreaterThan", ">"}, {"op_GreaterThanOrEqual", ">="}, {"op_Increment", "++"}, {"op_Inequality", "!="},
@@ -25,7 +25,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kOperato
     {"op_Modulus", "%"}, {"op_Multiply", "*"}, {"op_OnesComplement", "~"}, {"op_RightShift", ">>"},
     {"op_Subtraction", "-"}, {"op_True", "true"}, {"op_UnaryNegation", "-"}, {"op_UnaryPlus", "+"},
     {"op_UnsignedRightShift", ">>>"}, {"op_CheckedAddition", "checked +"},
-    {"op_CheckedSubtraction", "checked -"}, {"op_CheckedMultiply", "checked *"},
+    {"op_CheckedSubtraction", "checked -"}, {"op_CheckedMultiply", "checked *"}, {"op_CheckedDivision", "checked /"},
+    {"op_CheckedIncrement", "checked ++"}, {"op_CheckedDecrement", "checked --"},
+    {"op_CheckedUnaryNegation", "checked -"},
+    // C# 14: operators that change the instance.
+    {"op_AdditionAssignment", "+="}, {"op_SubtractionAssignment", "-="}, {"op_MultiplicationAssignment", "*="},
+    {"op_DivisionAssignment", "/="}, {"op_ModulusAssignment", "%="}, {"op_BitwiseAndAssignment", "&="},
+    {"op_BitwiseOrAssignment", "|="}, {"op_ExclusiveOrAssignment", "^="}, {"op_LeftShiftAssignment", "<<="},
+    {"op_RightShiftAssignment", ">>="}, {"op_UnsignedRightShiftAssignment", ">>>="},
+    {"op_IncrementAssignment", "++"}, {"op_DecrementAssignment", "--"},
+    {"op_CheckedAdditionAssignment", "checked +="}, {"op_CheckedSubtractionAssignment", "checked -="},
+    {"op_CheckedMultiplicationAssignment", "checked *="}, {"op_CheckedDivisionAssignment", "checked /="},
+    {"op_CheckedIncrementAssignment", "checked ++"}, {"op_CheckedDecrementAssignment", "checked --"},
 }};
 
 // A part of a name between '.' and '+'. In a part that the compiler invented, "<Main>b__0_0<T>", the text in the angle
@@ -53,8 +64,10 @@ Part make_part(std::string_view text) {
   return part;
 }
 
-// "A.B+<C>d__0.MoveNext" → its parts. Returns nothing if the brackets do not match.
+// "A.B+<C>d__0.MoveNext" → its parts. Returns nothing if the brackets do not match. Behind the last dot, a plus is a
+// character of the method's name: F# has names such as "Tests.2 + 2 is 4".
 std::optional<std::vector<Part>> split(std::string_view head) {
+  const std::size_t last_dot = std::min(head.rfind('.'), head.size());
   std::vector<Part> parts;
   std::size_t begin = 0, i = 0;
   for (; i < head.size(); ++i) {
@@ -64,7 +77,7 @@ std::optional<std::vector<Part>> split(std::string_view head) {
       i += end;
     } else if (head[i] == '>') {
       return std::nullopt;
-    } else if ((head[i] == '.' || head[i] == '+') && i != begin) {
+    } else if ((head[i] == '.' || (head[i] == '+' && i < last_dot)) && i != begin) {
       parts.push_back(make_part(head.substr(begin, i - begin)));
       begin = i + 1;
     }
@@ -199,6 +212,7 @@ class Writer {
   static std::string operator_name(std::string_view name) {
     if (name == "op_Implicit") return "implicit operator";
     if (name == "op_Explicit") return "explicit operator";
+    if (name == "op_CheckedExplicit") return "explicit operator checked";
     const auto found = std::ranges::find(kOperators, name, &decltype(kOperators)::value_type::first);
     return found == kOperators.end() ? std::string(name) : "operator " + std::string(found->second);
   }

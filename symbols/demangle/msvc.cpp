@@ -45,13 +45,6 @@ std::string name_only(std::string_view text) {
       text.remove_prefix(6);
       continue;
     }
-    // A back reference to an anonymous namespace, of which LLVM has kept the number: "0x12345678::X".
-    constexpr std::string_view kNumber = "0x12345678";
-    if (text.starts_with("0x") && text.substr(std::min(text.size(), kNumber.size())).starts_with("::")) {
-      brief += "`anonymous namespace'";
-      text.remove_prefix(kNumber.size());
-      continue;
-    }
     const char c = text.front();
     begins_word = std::string_view(" <(,`").find(c) != std::string_view::npos;
     brief += c;
@@ -61,16 +54,22 @@ std::string name_only(std::string_view text) {
   return brief;
 }
 
-}  // namespace
+namespace msvc = llvm::ms_demangle;
 
-std::string demangle_msvc(std::string_view name) {
+// Returns null if the text is not such a name. The result is valid as long as `demangler`.
+const msvc::SymbolNode* parse(msvc::Demangler& demangler, std::string_view name) {
   // A string literal has no name.
-  if (name.size() > kMaxMsvc || count(name, "?$") > kMaxTemplates || name.starts_with("??_C")) return {};
-  namespace msvc = llvm::ms_demangle;
-  msvc::Demangler demangler;
+  if (name.size() > kMaxMsvc || count(name, "?$") > kMaxTemplates || name.starts_with("??_C")) return nullptr;
   const msvc::SymbolNode* const symbol = demangler.parse(name);
   const bool whole = name.empty() || name == "@";  // behind some tables of virtual bases
-  if (demangler.Error || symbol == nullptr || symbol->Name == nullptr || !whole) return {};
+  return demangler.Error || symbol == nullptr || symbol->Name == nullptr || !whole ? nullptr : symbol;
+}
+
+// The text of a name; empty if it cannot be read.
+std::string read(std::string_view name) {
+  msvc::Demangler demangler;
+  const msvc::SymbolNode* const symbol = parse(demangler, name);
+  if (symbol == nullptr) return {};
   llvm::itanium_demangle::OutputBuffer text;
   symbol->Name->output(text, msvc::OF_Default);
   if (symbol->kind() == msvc::NodeKind::FunctionSymbol) {
@@ -80,6 +79,37 @@ std::string demangle_msvc(std::string_view name) {
   }
   const std::unique_ptr<char, void (*)(void*)> owner(text.getBuffer(), std::free);
   return name_only(text);
+}
+
+// Whether a type has the name of an anonymous namespace: a back reference was taken for another one.
+bool names_type_after_namespace(std::string_view text) {
+  constexpr std::string_view kName = "`anonymous namespace'";
+  for (std::size_t at = text.find(kName); at != text.npos; at = text.find(kName, at + 1)) {
+    if (!text.substr(at + kName.size()).starts_with("::")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_msvc_function(std::string_view name) {
+  msvc::Demangler demangler;
+  const msvc::SymbolNode* const symbol = parse(demangler, name);
+  return symbol != nullptr && symbol->kind() == msvc::NodeKind::FunctionSymbol;
+}
+
+std::string demangle_msvc(std::string_view name) {
+  // clang writes an anonymous namespace again where MSVC refers back to it.
+  constexpr std::string_view kNamespace = "?A0x";
+  bool& counts = msvc_counts_namespaces();
+  counts = count(name, kNamespace) < 2;
+  std::string text = read(name);
+  if (counts && names_type_after_namespace(text)) {
+    counts = false;
+    text = read(name);
+  }
+  counts = true;
+  return names_type_after_namespace(text) ? std::string() : text;
 }
 
 }  // namespace mixwalk

@@ -13,17 +13,6 @@ bool is_absolute(std::string_view path) noexcept {
   return is_separator(path[0]) || (path.size() > 2 && path[1] == ':' && is_separator(path[2]));
 }
 
-std::string joined(std::string_view folder, std::string_view path) {
-  if (folder.empty() || is_absolute(path)) return std::string(path);
-  std::string text(folder);
-  if (path.empty()) return text;
-  // The separator is the one that the folder uses; gcc writes '/' on every system.
-  if (!is_separator(text.back())) {
-    text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
-  }
-  return text += path;
-}
-
 // Whether the unit's table is within the limit. A table begins with its own length (DWARF 5, section 6.2.4). A table in
 // the 64-bit format is never within the limit.
 bool is_moderate(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section) {
@@ -35,6 +24,17 @@ bool is_moderate(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> s
 }
 
 }  // namespace
+
+std::string path_in(std::string_view folder, std::string_view name) {
+  if (folder.empty() || is_absolute(name)) return std::string(name);
+  std::string text(folder);
+  if (name.empty()) return text;
+  // The separator is the one that the folder uses; gcc writes '/' on every system.
+  if (!is_separator(text.back())) {
+    text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
+  }
+  return text += name;
+}
 
 DwarfLines::DwarfLines(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section)
     : debug_(debug) {
@@ -67,9 +67,9 @@ std::string DwarfLines::path_of(std::uint64_t number) const {
       dwarf_srclines_include_dir_data(context_, static_cast<Dwarf_Signed>(folder_number), &folder, error) ==
           DW_DLV_OK &&
       folder != nullptr) {
-    return joined(joined(unit_folder, folder), name);
+    return path_in(path_in(unit_folder, folder), name);
   }
-  return joined(unit_folder, name);
+  return path_in(unit_folder, name);
 }
 
 NameId DwarfLines::file(std::uint64_t number, IndexBuilder& into) {

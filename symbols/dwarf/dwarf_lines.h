@@ -11,6 +11,10 @@
 
 namespace mixwalk {
 
+// Returns the path of a file in a folder, either of which may be of Windows or of Unix. An absolute name stays as it
+// is.
+std::string path_in(std::string_view folder, std::string_view name);
+
 // The line table of one compilation unit: its rows, and the paths for its file numbers. Not frozen-safe. (DWARF 5,
 // section 6.2.)
 class DwarfLines {

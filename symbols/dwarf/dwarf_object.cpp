@@ -2,6 +2,11 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
+
+#include "symbols/byte_cursor.h"
+#include "symbols/inflated.h"
+
 namespace mixwalk {
 
 const Dwarf_Obj_Access_Methods_a DwarfObject::kMethods = {
@@ -37,6 +42,11 @@ DwarfObject::DwarfObject(const CoffFile& file) {
   dwarf_set_de_alloc_flag(0);
   sections_.emplace_back();  // libdwarf takes number 0 to mean no section, as ELF does
   for (const CoffSection& section : file.sections()) {
+    if (section.name.starts_with(".zdebug_") && !add_packed(section)) {
+      problem_ = "damaged DWARF: the compressed section " + std::string(section.name) + " cannot be unpacked";
+      damaged_ = true;
+      return;
+    }
     if (!section.name.starts_with(".debug_") || section.data.empty()) continue;
     sections_.push_back({std::string(section.name), section.data});
     bytes_ += section.data.size();
@@ -51,8 +61,35 @@ DwarfObject::DwarfObject(const CoffFile& file) {
       break;
     default:
       problem_ = "damaged DWARF: " + error.text();
+      damaged_ = true;
   }
   debug_ = nullptr;
+}
+
+// "ZLIB", the length with its highest byte first, and a zlib stream. (GNU's "gABI compression style zlib-gnu"; the
+// binutils write no other form into PE files.)
+bool DwarfObject::add_packed(const CoffSection& section) {
+  constexpr std::uint32_t kMagic = 0x42494C5A;  // "ZLIB"
+  ByteCursor cursor(section.data);
+  const bool marked = cursor.u32() == kMagic;
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < 8; ++i) bytes = bytes << 8 | cursor.u8();
+  const auto packed = cursor.rest();
+  if (cursor.failed() || !marked || bytes > kMaxUnpacked - unpacked_bytes_ || bytes > packed.size() * kMaxInflation) {
+    return false;
+  }
+  auto& data = unpacked_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+  unpacked_bytes_ += bytes;
+  const std::span unpacked(data.get(), bytes);
+  if (!inflate_into(packed, Deflated::zlib, unpacked)) return false;
+  sections_.push_back({"." + std::string(section.name.substr(2)), unpacked});
+  bytes_ += bytes;
+  return true;
+}
+
+std::span<const std::byte> DwarfObject::section(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(sections_, name, &Section::name);
+  return found == sections_.end() ? std::span<const std::byte>() : found->data;
 }
 
 DwarfObject::~DwarfObject() {

@@ -17,6 +17,9 @@ struct DwarfSymbols {
   // Is null if no DWARF could be read; `problem` says why.
   std::unique_ptr<LazyIndex> index;
   std::string problem;  // one line, no full stop
+  // What a person should know: that DWARF is there and not used, or what it lacks. One line with the path of the file,
+  // no full stop; usually empty.
+  std::string note;
   std::string path;     // UTF-8; the file that has the DWARF
   // The linker's symbols in a file that .gnu_debuglink named, because those of the image itself were stripped. Valid as
   // long as `index`.
@@ -24,7 +27,8 @@ struct DwarfSymbols {
 };
 
 // `files` reads the file that .gnu_debuglink names. That file is looked for beside the image and in the folder ".debug"
-// there, and must have the CRC that the image's section states.
+// there, and must have the CRC that the image's section states. `files` also reads the files of split units (.dwo),
+// when a unit is first asked for, so it must outlive the index. A split unit whose file is not found has only lines.
 DwarfSymbols open_dwarf(std::shared_ptr<const ImageFile> image, ImageFiles& files);
 
 }  // namespace mixwalk

@@ -18,18 +18,12 @@ bool DwarfUnitReader::spend(std::uint64_t work) noexcept {
   return work_left_ != 0;
 }
 
-void DwarfUnitReader::read(const DwarfUnit& unit, std::span<const std::byte> line_section) {
-  DwarfError error(debug_);
-  Dwarf_Die die = nullptr;
-  if (dwarf_offdie_b(debug_, unit.die, true, &die, error) != DW_DLV_OK) return;
-  const DiePointer owned(die);
-  DwarfLines lines(debug_, die, line_section);
-  lines.add_rows(code_, into_);
+void DwarfUnitReader::read(Dwarf_Die unit, std::uint64_t bytes, std::uint64_t base, DwarfLines& lines) {
   lines_ = &lines;
-  base_ = unit.base;
-  work_left_ = (unit.bytes + 1) * kWorkPerByte;
+  base_ = base;
+  work_left_ = (bytes + 1) * kWorkPerByte;
   kinds_.clear();
-  read_children(die, kNoScope, 0);
+  read_children(unit, kNoScope, 0);
   lines_ = nullptr;
 }
 

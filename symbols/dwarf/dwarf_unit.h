@@ -12,19 +12,23 @@ namespace mixwalk {
 
 // A compilation unit, as the first pass over a file finds it.
 struct DwarfUnit {
+  static constexpr std::uint32_t kNotSplit = UINT32_MAX;
+
   Dwarf_Off die = 0;            // the offset of its entry in .debug_info
   std::uint64_t base = 0;       // its DW_AT_low_pc
   std::uint64_t bytes = 0;      // of .debug_info
+  std::uint32_t split = kNotSplit;  // for a skeleton, whose functions are in another file: the number of its SplitUnit
 };
 
-// Reads one unit into an index: its functions, what is inlined in them, and its lines. Not frozen-safe.
+// Reads the functions of one unit, and what is inlined in them, into an index. Not frozen-safe.
 class DwarfUnitReader {
  public:
   DwarfUnitReader(Dwarf_Debug debug, const CodeSpan& code, DwarfNames& names, IndexBuilder& into) noexcept
       : debug_(debug), code_(code), ranges_(debug, code), names_(names), into_(into) {}
 
-  // `line_section` is .debug_line.
-  void read(const DwarfUnit& unit, std::span<const std::byte> line_section);
+  // `unit` is the unit's own entry, which has `bytes` with all that it contains; `base` is where its code begins, and
+  // `lines` names its files.
+  void read(Dwarf_Die unit, std::uint64_t bytes, std::uint64_t base, DwarfLines& lines);
 
  private:
   void read_children(Dwarf_Die parent, ScopeId scope, int depth);

@@ -18,6 +18,9 @@ class UnitReader {
   // Fills the builder with the content of the unit (a compilation unit of DWARF, a module of a PDB). If the unit is
   // damaged, everything that can be read is added. Called once per unit.
   virtual void read_unit(std::uint32_t unit, IndexBuilder& into) = 0;
+  // Returns the linker's name, which has the parameters, of the function with this entry and this name; empty if the
+  // symbols have no such name.
+  virtual std::string_view linkage_name(std::uint32_t, std::string_view) const { return {}; }
   // Returns how much memory the reader uses during its life, most of it for its file.
   virtual std::size_t bytes() const noexcept { return 0; }
 };
@@ -45,6 +48,11 @@ class LazyIndex {
 
   // Like SymbolIndex::find_line().
   bool find_line(std::uint32_t rva, SourceFrame& into);
+
+  // Like UnitReader::linkage_name(). The view is valid as long as this object.
+  std::string_view linkage_name(std::uint32_t entry, std::string_view name) const {
+    return reader_->linkage_name(entry, name);
+  }
 
   std::size_t bytes() const noexcept;  // memory for indices and names
   std::size_t reader_bytes() const noexcept { return reader_->bytes(); }

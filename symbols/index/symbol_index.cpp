@@ -37,7 +37,7 @@ bool SymbolIndex::find(std::uint32_t rva, const NamePool& names, SourceLocation&
     place.file = names.text(scope.call_file);
     place.line = scope.call_line;
   }
-  into.begin = scopes_[function].begin;
+  into.begin = into.entry = scopes_[function].begin;
   if (into.begin > rva) {
     into.begin = begin_of_part(static_cast<std::size_t>(segment - segments().data()), function);
   }

@@ -58,6 +58,7 @@ struct SourceLocation {
   // The RVA where the function that is really called begins, at or before the address. For a part that the compiler
   // moved in front of the function's entry ("cold"), the RVA where that part begins.
   std::uint32_t begin = 0;
+  std::uint32_t entry = 0;  // the RVA of the function's entry
   // How many functions have exactly this code, since the linker folded equal functions; the names are those of one of
   // these functions. 1 means that this function is the only one.
   std::uint32_t folded = 1;

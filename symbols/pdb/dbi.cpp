@@ -1,5 +1,6 @@
 #include "symbols/pdb/dbi.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "symbols/byte_cursor.h"
@@ -13,7 +14,8 @@ constexpr std::uint32_t kVersion70 = 19'990'903;
 constexpr std::uint32_t kContributions60 = 0xF12EBA2D, kContributions2 = 0xF13151E4;
 constexpr std::uint32_t kComdat = 0x1000;  // IMAGE_SCN_LNK_COMDAT
 // Indices into the list of further streams.
-constexpr std::size_t kOmapFromSource = 4, kSectionHeaders = 5;
+constexpr std::size_t kOmapFromSource = 4, kSectionHeaders = 5, kSectionHeadersOfLink = 10;
+constexpr std::uint32_t kExecutable = 0x20000000;  // IMAGE_SCN_MEM_EXECUTE
 
 struct Header {
   std::uint32_t module_bytes = 0, contribution_bytes = 0, section_map_bytes = 0, source_bytes = 0,
@@ -73,8 +75,9 @@ void read_sections(std::span<const std::byte> bytes, PdbDbi& dbi) {
     const std::uint32_t virtual_bytes = cursor.u32();
     const std::uint32_t rva = cursor.u32();
     const std::uint32_t file_bytes = cursor.u32();
-    cursor.skip(20);
-    dbi.sections.add(rva, virtual_bytes != 0 ? virtual_bytes : file_bytes);
+    cursor.skip(16);
+    const bool executable = (cursor.u32() & kExecutable) != 0;
+    dbi.sections.add(rva, virtual_bytes != 0 ? virtual_bytes : file_bytes, executable);
   }
 }
 
@@ -98,7 +101,30 @@ void read_contributions(std::span<const std::byte> bytes, PdbDbi& dbi) {
   }
 }
 
+void read_rearrangement(std::span<const std::byte> bytes, PdbDbi& dbi) {
+  ByteCursor cursor(bytes);
+  while (cursor.left() >= 8) {
+    const std::uint32_t from = cursor.u32();
+    dbi.rearranged.add(from, cursor.u32());
+  }
+  dbi.rearranged.sort();
+}
+
 }  // namespace
+
+void PdbRearrangement::sort() {
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [](const Row& left, const Row& right) { return left.from < right.from; });
+}
+
+std::optional<std::uint32_t> PdbRearrangement::rva(std::uint32_t of_link) const noexcept {
+  const auto after = std::upper_bound(rows_.begin(), rows_.end(), of_link,
+                                      [](std::uint32_t value, const Row& row) { return value < row.from; });
+  if (after == rows_.begin() || (after - 1)->to == 0) return std::nullopt;
+  const std::uint32_t behind = of_link - (after - 1)->from;
+  if (behind > UINT32_MAX - (after - 1)->to) return std::nullopt;
+  return (after - 1)->to + behind;
+}
 
 std::optional<PdbDbi> read_dbi(const MsfFile& msf) {
   const MsfBytes stream = msf.read(kDbiStream);
@@ -120,7 +146,11 @@ std::optional<PdbDbi> read_dbi(const MsfFile& msf) {
   const auto further_stream = [&](std::size_t index) {
     return index < streams.size() ? std::uint32_t{streams[index]} : MsfFile::kNoStream;
   };
-  dbi.rearranged = msf.stream_bytes(further_stream(kOmapFromSource)) != 0;
+  if (msf.stream_bytes(further_stream(kOmapFromSource)) != 0) {
+    read_rearrangement(msf.read(further_stream(kOmapFromSource)).get(), dbi);
+    read_sections(msf.read(further_stream(kSectionHeadersOfLink)).get(), dbi);
+    return dbi;
+  }
   read_sections(msf.read(further_stream(kSectionHeaders)).get(), dbi);
   read_modules(modules, dbi);
   read_contributions(contributions, dbi);

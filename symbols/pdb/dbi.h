@@ -35,17 +35,40 @@ class PdbSections {
     if (offset >= found.bytes) return std::nullopt;
     return found.rva + offset;
   }
-  void add(std::uint32_t rva, std::uint32_t bytes) {
+  // Whether the section, numbered from 1, has code.
+  bool executable(std::uint16_t section) const noexcept {
+    return section != 0 && section <= sections_.size() && sections_[section - 1u].executable;
+  }
+  void add(std::uint32_t rva, std::uint32_t bytes, bool executable) {
     // The RVAs of a section must not wrap around.
-    sections_.push_back({rva, bytes < UINT32_MAX - rva ? bytes : UINT32_MAX - rva});
+    sections_.push_back({rva, bytes < UINT32_MAX - rva ? bytes : UINT32_MAX - rva, executable});
   }
   bool empty() const noexcept { return sections_.empty(); }
 
  private:
   struct Section {
     std::uint32_t rva, bytes;
+    bool executable;
   };
   std::vector<Section> sections_;
+};
+
+// Where the code of the link lies in an image that was rearranged after the link (OMAP). Places in the PDB are those of
+// the link. (The entries of "OMAP_FROM_SRC", as microsoft-pdb's pdb.h has them: an RVA of the link, and the RVA in the
+// image, 0 if the code was left out.)
+class PdbRearrangement {
+ public:
+  void add(std::uint32_t from, std::uint32_t to) { rows_.push_back({from, to}); }
+  void sort();
+  bool empty() const noexcept { return rows_.empty(); }
+  // Returns the RVA in the image for one of the link; nothing if the code was left out.
+  std::optional<std::uint32_t> rva(std::uint32_t of_link) const noexcept;
+
+ private:
+  struct Row {
+    std::uint32_t from, to;
+  };
+  std::vector<Row> rows_;
 };
 
 // The DBI stream: the modules of a PDB, and the numbers of the other streams.
@@ -56,7 +79,9 @@ struct PdbDbi {
 
   std::uint32_t age = 0;  // equals the age in the image's CodeView record
   std::uint32_t symbol_stream = MsfFile::kNoStream;  // the records of the public symbols
-  bool rearranged = false;
+  // Not empty if the image was rearranged. Then there are no modules and contributions, since only the places of public
+  // symbols are translated, and `sections` are those of the link.
+  PdbRearrangement rearranged;
   std::vector<PdbModule> modules;
   PdbSections sections;
   std::vector<PdbContribution> contributions;  // in the file's order

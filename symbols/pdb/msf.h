@@ -55,6 +55,8 @@ class MsfFile {
     std::uint32_t first_block = 0;  // of blocks_
   };
   PdbError parse_container();
+  // Whether each block of each stream lies in the file.
+  bool has_all_streams() const noexcept;
   PdbError parse_directory(std::span<const std::byte> directory);
   // Returns the bytes of these blocks, from `offset` on; the result is empty if a block lies beyond the file.
   MsfBytes gather(std::span<const std::uint32_t> blocks, std::uint32_t offset,

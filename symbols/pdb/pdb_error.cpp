@@ -5,9 +5,10 @@
 namespace mixwalk {
 
 std::string_view to_string(PdbError error) noexcept {
-  static constexpr EnumTexts<PdbError::no_sections> kTexts{
+  static constexpr EnumTexts<PdbError::fast_link> kTexts{
       "no error",
       "the file is no PDB",
+      "the PDB is compressed (MSFZ); mixwalk reads the plain form that the linker writes",
       "the file is a portable PDB, which says nothing of native code",
       "the PDB is cut off, or its streams lie beyond its end",
       "the streams of the PDB are longer than the PDB",
@@ -17,8 +18,9 @@ std::string_view to_string(PdbError error) noexcept {
       "the PDB was not found",
       "the PDB belongs to another image (its GUID differs)",
       "the PDB belongs to another link of the image (its age differs)",
-      "the image was rearranged after the link (OMAP)",
-      "neither the PDB nor the image says where its sections lie"};
+      "neither the PDB nor the image says where its sections lie",
+      "the image was rearranged after the link (OMAP), so only the PDB's public symbols are used, without lines",
+      "the PDB has only public symbols, without lines: link with /DEBUG:FULL instead of /DEBUG:FASTLINK"};
   return kTexts.of(error, "unknown error");
 }
 

@@ -17,6 +17,13 @@ class ReadPdb final : public PdbBytes {
   std::vector<std::byte> bytes_;
 };
 
+// Whether a PDB is the image's own, even if it gives no symbols.
+bool is_own(PdbError error) {
+  return error == PdbError::none || error == PdbError::no_debug_info || error == PdbError::rearranged ||
+         error == PdbError::no_sections;
+}
+bool is_own(PortablePdbError error) { return error == PortablePdbError::none; }
+
 }  // namespace
 
 template <class Use>
@@ -38,11 +45,25 @@ Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id
   each_candidate(image_path, id, [&](const std::string& path, std::vector<std::byte> bytes) {
     opened = open(std::move(bytes));
     found = opened.error == decltype(opened.error)::none;
-    if (!found) add_refused(path, to_string(opened.error));
+    if (!found) add_problem("not used: " + path + ": " + std::string(to_string(opened.error)));
+    if constexpr (requires { opened.lacks; }) {
+      if (opened.lacks != PdbError::none) add_problem(path + ": " + std::string(to_string(opened.lacks)));
+    }
     return found;
   });
+  if (!found && servers_ != nullptr) found = open_fetched(id, opened, open);
   if (!found) add_missing(id);
   return opened;
+}
+
+template <class Opened, class Open>
+bool PdbFinder::open_fetched(const CodeViewId& id, Opened& opened, Open open) {
+  const auto check = [&](std::span<const std::byte> bytes) -> std::string {
+    opened = open(std::vector<std::byte>(bytes.begin(), bytes.end()));
+    return is_own(opened.error) ? std::string() : std::string(to_string(opened.error));
+  };
+  const StoreKey key{std::string(file_name(id.path)), symbol_store_id(id)};
+  return servers_->fetch(key, check) && opened.error == decltype(opened.error)::none;
 }
 
 OpenedPdb PdbFinder::open(const std::shared_ptr<const ImageFile>& image) {
@@ -79,9 +100,8 @@ PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path, cons
                     [&](std::vector<std::byte> bytes) { return PortablePdb::open(std::move(bytes), id); });
 }
 
-void PdbFinder::add_refused(const std::string& path, std::string_view why) {
-  std::string text = path + ": " + std::string(why);
-  if (std::find(refused_.begin(), refused_.end(), text) == refused_.end()) refused_.push_back(std::move(text));
+void PdbFinder::add_problem(std::string text) {
+  if (std::find(problems_.begin(), problems_.end(), text) == problems_.end()) problems_.push_back(std::move(text));
 }
 
 void PdbFinder::add_missing(const CodeViewId& id) {

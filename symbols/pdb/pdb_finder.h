@@ -8,17 +8,19 @@
 #include "symbols/loaded_image.h"
 #include "symbols/pdb/pdb_symbols.h"
 #include "symbols/portable_pdb/portable_pdb.h"
+#include "symbols/server/store_fetch.h"
 #include "symbols/symbol_path.h"
 
 namespace mixwalk {
 
-// Finds the PDBs of images on this machine, and lists those that are missing. Not frozen-safe; one thread at a time.
+// Finds the PDBs of images on this machine, or else on symbol servers, and lists those that are missing. Not frozen-safe; one thread at a time.
 class PdbFinder {
  public:
   // `files` reads the paths that images name; in mixwalk.exe it is LocalImageFiles, never a reader that opens any path.
-  // `path_files` reads the folders of `path`. The user named these folders.
-  PdbFinder(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
-      : files_(files), path_files_(path_files), path_(std::move(path)) {}
+  // `path_files` reads the folders of `path`. The user named these folders. `servers` loads what is not there; null: no
+  // server is asked.
+  PdbFinder(ImageFiles& files, ImageFiles& path_files, SymbolPath path, StoreFetch* servers = nullptr)
+      : files_(files), path_files_(path_files), path_(std::move(path)), servers_(servers) {}
 
   // Opens the first file that is the image's own PDB. If there is none, the result has the error of a file that was
   // found and is not the image's own, or PdbError::missing; the PDB is then listed by missing().
@@ -33,8 +35,9 @@ class PdbFinder {
   PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id);
 
   const std::vector<MissingPdb>& missing() const noexcept { return missing_; }
-  // The files that lie where a PDB belongs and are not the image's: each once, as one line without a full stop.
-  const std::vector<std::string>& refused() const noexcept { return refused_; }
+  // The files that lie where a PDB belongs and are not used, and the PDBs that are used but lack most symbols: each
+  // once, as one line without a full stop.
+  const std::vector<std::string>& problems() const noexcept { return problems_; }
 
  private:
   // Reads the files at the candidates, one after the other, until `use` accepts one.
@@ -43,14 +46,18 @@ class PdbFinder {
   // `open` takes a file's bytes.
   template <class Opened, class Open>
   Opened open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open);
+  // Asks the servers. Returns whether `opened` has symbols.
+  template <class Opened, class Open>
+  bool open_fetched(const CodeViewId& id, Opened& opened, Open open);
   void add_missing(const CodeViewId& id);
-  void add_refused(const std::string& path, std::string_view why);
+  void add_problem(std::string text);
 
   ImageFiles& files_;
   ImageFiles& path_files_;
   SymbolPath path_;
+  StoreFetch* servers_;
   std::vector<MissingPdb> missing_;
-  std::vector<std::string> refused_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace mixwalk

@@ -12,6 +12,7 @@ constexpr std::uint32_t kInfoStream = 1;
 constexpr std::uint32_t kMaxNamed = 65'536;
 constexpr std::size_t kMaxStreamName = 1024, kMaxText = 4096;  // bytes; names and paths may share theirs
 constexpr std::uint32_t kStringsSignature = 0xEFFEEFFE;
+constexpr std::uint32_t kMinimalDebugInfo = 0x494E494D;  // "MINI"
 
 // Skips the set bits of one of the hash table's bit vectors; only its length matters here.
 std::uint32_t skip_bits(ByteCursor& cursor) {
@@ -58,6 +59,8 @@ std::optional<PdbInfo> read_pdb_info(const MsfFile& msf) {
   if (cursor.failed()) return std::nullopt;
   std::copy(guid.begin(), guid.end(), info.guid.begin());
   read_named(cursor, info);
+  // The marks of the linker's features follow.
+  while (cursor.left() >= 4) info.fast_link = cursor.u32() == kMinimalDebugInfo || info.fast_link;
   return info;
 }
 

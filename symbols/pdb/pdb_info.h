@@ -15,6 +15,8 @@ namespace mixwalk {
 struct PdbInfo {
   std::array<std::byte, 16> guid{};
   std::uint32_t age = 0;  // how often the PDB was written; the age that the image has is in the DBI stream
+  // The linker left the symbols of functions in the object files.
+  bool fast_link = false;
   std::map<std::string, std::uint32_t, std::less<>> named_streams;
 
   // Returns the number of the stream with that name, or MsfFile::kNoStream if there is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "symbols/byte_cursor.h"
+#include "symbols/demangle/demangle.h"
 #include "symbols/leaf_extent.h"
 #include "unmanaged/ascii_lower.h"
 
@@ -74,7 +75,7 @@ PdbReader::PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<cons
       msf_(std::move(msf)),
       strings_(msf_, info),
       dbi_(std::move(dbi)),
-      publics_(msf_, dbi_.symbol_stream, dbi_.sections),
+      publics_(msf_, dbi_, image_ == nullptr ? nullptr : &image_->image),
       inlinees_(msf_) {
   std::stable_sort(dbi_.contributions.begin(), dbi_.contributions.end(),
                    [](const PdbContribution& left, const PdbContribution& right) {
@@ -128,6 +129,15 @@ void PdbReader::read_unit(std::uint32_t unit, IndexBuilder& into) {
     own_.push_back({0, UINT32_MAX});
   }
   add_publics(into);
+}
+
+std::string_view PdbReader::linkage_name(std::uint32_t entry, std::string_view name) const {
+  std::size_t tried = 0;
+  for (const PdbPublics::Public& one : publics_.in(entry, entry + 1)) {
+    if (is_function_named(demangle(one.name), name)) return one.name;
+    if (++tried == kMaxFolded) break;
+  }
+  return {};
 }
 
 std::size_t PdbReader::bytes() const noexcept {

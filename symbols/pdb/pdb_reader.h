@@ -28,6 +28,7 @@ class PdbReader final : public UnitReader {
   // symbols that lie in no contribution.
   std::vector<UnitRange> units() const;
   void read_unit(std::uint32_t unit, IndexBuilder& into) override;
+  std::string_view linkage_name(std::uint32_t entry, std::string_view name) const override;
   std::size_t bytes() const noexcept override;
 
  private:

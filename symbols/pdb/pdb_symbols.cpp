@@ -19,12 +19,14 @@ OpenedPdb open(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageF
   // Folklore: tools that add sources to a PDB increment the age in its info stream, but the image keeps the age of the
   // link. The DBI stream keeps the age of the link as well.
   if (id.age != dbi->age && id.age != info->age) return {nullptr, PdbError::other_age};
-  if (dbi->rearranged) return {nullptr, PdbError::rearranged};
   if (dbi->sections.empty()) return {nullptr, PdbError::no_sections};
+  const PdbError lacks = !dbi->rearranged.empty() ? PdbError::rearranged
+                         : info->fast_link        ? PdbError::fast_link
+                                                  : PdbError::none;
   auto reader = std::make_unique<PdbReader>(std::move(pdb), std::move(image), std::move(msf), *info, std::move(*dbi));
   auto units = reader->units();
   return {std::make_unique<LazyIndex>(std::move(units), std::move(reader), size_of_image),
-          PdbError::none};
+          PdbError::none, lacks};
 }
 
 }  // namespace

@@ -22,22 +22,22 @@ class PdbBytes {
 struct OpenedPdb {
   std::unique_ptr<LazyIndex> index;  // null if there is an error
   PdbError error = PdbError::none;
+  PdbError lacks = PdbError::none;  // why the index has public symbols only
 };
 
 // The symbols of an image from its PDB. Not frozen-safe.
 //
 // The PDB must be the image's own: its GUID and its age are those of the image's CodeView entry. For an address, the
-// index then has:
-// - in a function of a module that has symbols: that function's name, undecorated and complete with its namespaces, as
-//   the compiler wrote it; the calls that are inlined there; the lines. A module is read when the section contributions
-//   first lead to it, and only its functions in its own contributions count: a function that the linker folded into
-//   another module's function is that other function.
-// - otherwise a public symbol, decorated: at the start of a function that .pdata knows, for all of that function; for a
-//   function without unwind data, to the end of its contribution if that is a COMDAT (with one function), otherwise
-//   as far as leaf_extent() is certain; never beyond the contribution or the next symbol. (The rule of PeExports: a
-//   public symbol has no length, and being the nearest is not enough.)
-// SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's own
-// symbols.
+// index then has: - in a function of a module that has symbols: that function's name, undecorated and complete with its
+// namespaces, as the compiler wrote it; the calls that are inlined there; the lines. A module is read when the section
+// contributions first lead to it, and only its functions in its own contributions count: a function that the linker
+// folded into another module's function is that other function. LazyIndex::linkage_name() finds the public symbol of
+// that function, whose name has its parameters. - otherwise a public symbol, decorated: at the start of a function that
+// .pdata knows, for all of that function; for a function without unwind data, to the end of its contribution if that is
+// a COMDAT (with one function), otherwise as far as leaf_extent() is certain; never beyond the contribution or the next
+// symbol. (The rule of PeExports: a public symbol has no length, and being the nearest is not enough.) If the image was
+// rearranged after the link, or the PDB was made for fast links, there are only public symbols. SourceLocation::folded
+// counts the functions that share their entry, by the public symbols and the module's own symbols.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image);
 
 // Like open_pdb() above, for an image whose file is missing; its CodeView entry and SizeOfImage must be known. Without

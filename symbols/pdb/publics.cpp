@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "symbols/byte_cursor.h"
+#include "symbols/demangle/demangle.h"
 
 namespace mixwalk {
 namespace {
@@ -32,8 +33,9 @@ std::string without_variant(std::string_view name) {
 
 }  // namespace
 
-PdbPublics::PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSections& sections)
-    : bytes_(msf.read(stream)) {
+PdbPublics::PdbPublics(const MsfFile& msf, const PdbDbi& dbi, const PeImage* image)
+    : bytes_(msf.read(dbi.symbol_stream)) {
+  std::vector<Public> unmarked;
   ByteCursor cursor(bytes_.get());
   while (cursor.left() >= 4) {
     ByteCursor record(cursor.take(cursor.u16()));
@@ -43,11 +45,25 @@ PdbPublics::PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSectio
     const std::uint32_t offset = record.u32();
     const std::uint16_t section = record.u16();
     const std::string_view name = record.text();
-    if (record.failed() || name.empty() || (flags & (kIsCode | kIsFunction)) == 0) continue;
-    if (const auto rva = sections.rva(section, offset)) all_.push_back({*rva, name});
+    if (record.failed() || name.empty()) continue;
+    const bool marked = (flags & (kIsCode | kIsFunction)) != 0;
+    if (!marked && (image == nullptr || !dbi.sections.executable(section))) continue;
+    auto rva = dbi.sections.rva(section, offset);
+    if (rva && !dbi.rearranged.empty()) rva = dbi.rearranged.rva(*rva);
+    if (!rva) continue;
+    if (!marked) {
+      const PeImage::Function* const function = image->function_at(*rva);
+      if ((function != nullptr && function->begin != *rva) || !may_name_code(name)) continue;
+    }
+    (marked ? all_ : unmarked).push_back({*rva, name});
   }
   std::sort(all_.begin(), all_.end(), before);
+  count_folded();
+  add_unmarked(std::move(unmarked));
   all_.shrink_to_fit();
+}
+
+void PdbPublics::count_folded() {
   for (auto first = all_.begin(); first != all_.end();) {
     const auto last =
         std::find_if(first, all_.end(), [&](const Public& one) { return one.rva != first->rva; });
@@ -58,6 +74,20 @@ PdbPublics::PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSectio
     }
     first = last;
   }
+}
+
+// An assembler's symbols at one place are names of one function.
+void PdbPublics::add_unmarked(std::vector<Public> unmarked) {
+  std::sort(unmarked.begin(), unmarked.end(), before);
+  const auto at_same_place = [](const Public& left, const Public& right) { return left.rva == right.rva; };
+  unmarked.erase(std::unique(unmarked.begin(), unmarked.end(), at_same_place), unmarked.end());
+  const std::size_t marked = all_.size();
+  for (const Public& one : unmarked) {
+    const auto known = std::lower_bound(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(marked),
+                                        Public{one.rva, {}}, before);
+    if (known == all_.begin() + static_cast<std::ptrdiff_t>(marked) || known->rva != one.rva) all_.push_back(one);
+  }
+  std::inplace_merge(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(marked), all_.end(), before);
 }
 
 std::span<const PdbPublics::Public> PdbPublics::in(std::uint32_t begin, std::uint32_t end) const noexcept {

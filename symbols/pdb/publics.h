@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "symbols/pdb/dbi.h"
+#include "unmanaged/image/pe_image.h"
 
 namespace mixwalk {
 
 // The public symbols of code, which are the linker's names. They have no length. Not frozen-safe.
+//
+// Assemblers do not say what a symbol is: it may be a function, a label inside one, or data among the code. Such a
+// symbol counts only in a section of code, if .pdata does not say that it lies inside a function, if its name is not
+// that of data, and if it is the only kind of symbol at its place. So it needs the image.
 class PdbPublics {
  public:
   struct Public {
@@ -19,8 +24,8 @@ class PdbPublics {
   };
 
   PdbPublics() = default;
-  // Reads the records of stream `stream`.
-  PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSections& sections);
+  // Reads the records of stream dbi.symbol_stream. `image` may be null.
+  PdbPublics(const MsfFile& msf, const PdbDbi& dbi, const PeImage* image);
 
   // Sorted by RVA; symbols with the same RVA are sorted by length, the shortest first, and then by the alphabet.
   std::span<const Public> all() const noexcept { return all_; }
@@ -31,6 +36,9 @@ class PdbPublics {
   std::uint32_t functions_at(std::uint32_t rva) const noexcept;
 
  private:
+  void count_folded();
+  void add_unmarked(std::vector<Public> unmarked);
+
   MsfBytes bytes_;
   std::vector<Public> all_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> folded_;  // RVA and number of functions, for RVAs with several

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "symbols/metadata/compressed_number.h"
 #include "symbols/portable_pdb/sequence_points.h"
@@ -37,6 +38,7 @@ PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::op
   std::copy(image->guid.begin(), image->guid.end(), wanted.begin());
   for (unsigned i = 0; i < 4; ++i) wanted[16 + i] = static_cast<std::byte>(image->timestamp >> 8 * i);
   if (wanted != pdb->id_) return {nullptr, PortablePdbError::other_image};
+  pdb->read_source_link();
   return {std::move(pdb), PortablePdbError::none};
 }
 
@@ -64,7 +66,26 @@ std::optional<ManagedPlace> PortablePdb::find(std::uint32_t method, std::uint32_
   if (!found) return std::nullopt;
   auto name = document_name(found->document);
   if (!name) return std::nullopt;
-  return ManagedPlace{std::move(*name), found->line};
+  std::string url = source_link_.url_of(*name);
+  return ManagedPlace{std::move(*name), found->line, std::move(url)};
+}
+
+// Source Link belongs to the module, and so has the first row of table Module as its parent.
+void PortablePdb::read_source_link() {
+  constexpr unsigned kParent = 0, kKind = 1, kValue = 2;
+  constexpr auto kTable = MetadataTable::custom_debug_information;
+  constexpr std::array<std::uint8_t, 16> kSourceLink = {0x56, 0x05, 0x11, 0xCC, 0x91, 0xA0, 0x38, 0x4D,
+                                                        0x9F, 0xEC, 0x25, 0xAB, 0x9A, 0x35, 0x1A, 0x6A};
+  const std::uint32_t module = metadata_token(MetadataTable::module, 1);
+  for (std::uint32_t row = tables_->find_row(kTable, kParent, module); row != 0; ++row) {
+    if (tables_->cell(kTable, row, kParent) != module) return;
+    const auto kind = tables_->cell(kTable, row, kKind);
+    const auto guid = kind ? tables_->guid(*kind) : std::nullopt;
+    if (!guid || std::memcmp(guid->data(), kSourceLink.data(), guid->size()) != 0) continue;
+    const auto value = tables_->cell(kTable, row, kValue);
+    if (const auto blob = value ? tables_->blob(*value) : std::nullopt) source_link_ = SourceLink(*blob);
+    return;
+  }
 }
 
 // A document name is a separator, and then its parts, each as the index of a blob with the part's text.

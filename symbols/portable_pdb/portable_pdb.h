@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "symbols/metadata/metadata_tables.h"
+#include "symbols/portable_pdb/source_link.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/step/byte_memory.h"
 
@@ -34,6 +35,7 @@ std::string_view to_string(PortablePdbError error) noexcept;
 struct ManagedPlace {
   std::string file;  // UTF-8, as the compiler wrote it
   std::uint32_t line = 0;
+  std::string url = {};  // from which the file can be read; empty if the PDB has no Source Link for it
   bool operator==(const ManagedPlace&) const = default;
 };
 
@@ -58,12 +60,14 @@ class PortablePdb {
  private:
   explicit PortablePdb(std::vector<std::byte> file) : file_(std::move(file)) {}
   PortablePdbError parse();
+  void read_source_link();
   std::optional<std::string> document_name(std::uint32_t row) const;
 
   std::vector<std::byte> file_;
   ByteMemory memory_{file_};
   std::array<std::byte, 20> id_{};
   std::optional<MetadataTables> tables_;
+  SourceLink source_link_;
 };
 
 }  // namespace mixwalk

@@ -1,15 +1,9 @@
 #include <windows.h>
 
-#include <psapi.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
@@ -23,35 +17,6 @@ using Json = nlohmann::json;
 
 constexpr double kOfClrMd = 1.5;      // from the issue
 constexpr double kMemoryMiB = 200;
-constexpr DWORD kProgramMs = 300'000;
-
-struct Run {
-  double ms = 0;          // from the program's start to its end
-  double memory_mib = 0;  // the maximum
-  std::string out;
-};
-
-Run run(const std::vector<std::string>& arguments) {
-  using namespace std::chrono;
-  const auto begun = steady_clock::now();
-  ChildProcess program(arguments);
-  Run result;
-  std::atomic<bool> ended{false};
-  // Wine gives no information about a process that has ended, so the memory is read while the program runs.
-  std::thread watcher([&] {
-    PROCESS_MEMORY_COUNTERS memory{};
-    for (; !ended; Sleep(5)) {
-      if (!GetProcessMemoryInfo(program.handle(), &memory, sizeof memory)) continue;
-      result.memory_mib = std::max(result.memory_mib, static_cast<double>(memory.PeakWorkingSetSize) / (1 << 20));
-    }
-  });
-  result.out = program.read_rest();
-  ended = true;
-  watcher.join();
-  if (program.wait(kProgramMs) != 0u) throw std::runtime_error(arguments.front() + " failed");
-  result.ms = duration<double, std::milli>(steady_clock::now() - begun).count();
-  return result;
-}
 
 std::size_t frames_of(const Json& dump) {
   std::size_t frames = 0;
@@ -72,7 +37,7 @@ void show_dump_files(const Options& options) {
   {
     ChildProcess hang({fixture("hang.exe")});
     if (!hang.read_line().value_or("").starts_with("READY")) throw std::runtime_error("hang.exe did not start");
-    run({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", path});
+    measured_run({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", path});
   }
   const double mib = static_cast<double>(std::filesystem::file_size(utf8_path(path))) / (1 << 20);
   std::vector<double> ours, starts, theirs, ratios, memory;
@@ -80,10 +45,10 @@ void show_dump_files(const Options& options) {
   const int rounds = options.quick ? 1 : 11;
   for (int round = 0; round <= rounds; ++round) {
     const std::string library = fixture("mscordaccore.dll");
-    const Run own = run({mixwalk_exe(), "dump", path, "-f", "json", "--dac", library});
-    const Run start = run({mixwalk_exe(), "--version"});
+    const MeasuredRun own = measured_run({mixwalk_exe(), "dump", path, "-f", "json", "--dac", library});
+    const MeasuredRun start = measured_run({mixwalk_exe(), "--version"});
     const ScopedEnvironment environment(dynamic_methods_may_end());
-    const Run oracle = run({fixture("clrmd_oracle.exe"), path, library});
+    const MeasuredRun oracle = measured_run({fixture("clrmd_oracle.exe"), path, library});
     if (round == 0) {
       const Json dump = Json::parse(own.out);
       threads = dump.at("threads").size();

@@ -1,9 +1,16 @@
 #include "tests/bench/program.h"
 
+#include <windows.h>
+
+#include <psapi.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/bench/measurements.h"
 #include "tests/support/utf8_path.h"
@@ -50,6 +57,29 @@ double Program::rate() {
 void Program::rest() {
   child_.write_line("REST");
   child_.read_line();
+}
+
+MeasuredRun measured_run(const std::vector<std::string>& command) {
+  using namespace std::chrono;
+  constexpr DWORD kProgramMs = 300'000;
+  const auto begun = steady_clock::now();
+  ChildProcess program(command);
+  MeasuredRun result;
+  std::atomic<bool> ended{false};
+  // Wine gives no information about a process that has ended, so the memory is read while the program runs.
+  std::thread watcher([&] {
+    PROCESS_MEMORY_COUNTERS memory{};
+    for (; !ended; Sleep(5)) {
+      if (!GetProcessMemoryInfo(program.handle(), &memory, sizeof memory)) continue;
+      result.memory_mib = std::max(result.memory_mib, static_cast<double>(memory.PeakWorkingSetSize) / (1 << 20));
+    }
+  });
+  result.out = program.read_rest();
+  ended = true;
+  watcher.join();
+  if (program.wait(kProgramMs) != 0u) throw std::runtime_error(command.front() + " failed");
+  result.ms = duration<double, std::milli>(steady_clock::now() - begun).count();
+  return result;
 }
 
 Rows read_rows(const std::string& file) {

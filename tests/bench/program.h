@@ -39,6 +39,15 @@ class Program {
   double units_ = 0, ns_ = 0, cpu_ns_ = 0;
 };
 
+// One run of a program, from its start to its end.
+struct MeasuredRun {
+  double ms = 0;
+  double memory_mib = 0;  // the maximum
+  std::string out;
+};
+// Throws if the program fails.
+MeasuredRun measured_run(const std::vector<std::string>& command);
+
 // The output of mixwalk_bench.dll (measurements.h): for each first word, the rest of each row.
 using Rows = std::map<std::string, std::vector<std::vector<std::string>>>;
 Rows read_rows(const std::string& file);
@@ -53,6 +62,7 @@ void show_record_phases(const Options& options);
 void show_throughput(const Options& options);
 void show_dump_files(const Options& options);
 void show_written_dumps(const Options& options);
+void show_waits(const Options& options);
 // The program that show_written_dumps() writes. Returns its exit code.
 int hold_memory(std::size_t mib);
 

@@ -113,6 +113,15 @@ DumpBuilder registered_code(std::uint32_t kind, std::uint32_t info, bool whole) 
 
 DumpBuilder two_frames() { return two_frames(true); }
 
+std::vector<std::byte> DispatchedFault::bytes() const {
+  ByteWriter bytes;
+  bytes.zeros(0x30).u32(0x10'000B).zeros(4).u16(0x33).zeros(0x3E);  // a CONTEXT, up to the registers
+  bytes.u64(1).u64(2).u64(3).u64(4).u64(rsp).zeros(8 * 11).u64(rip).zeros(0x4F0 - 0x100);
+  bytes.u32(code).u32(0).u64(0).u64(address).u32(parameters.size()).u32(0);
+  for (const std::uint64_t parameter : parameters) bytes.u64(parameter);
+  return bytes.zeros(std::max<std::size_t>(0x590, bytes.bytes().size()) - bytes.bytes().size()).bytes();
+}
+
 std::map<std::string, std::vector<std::byte>> dump_samples() {
   const auto two = two_frames(false);
   DumpBuilder all = two;
@@ -147,6 +156,12 @@ std::map<std::string, std::vector<std::byte>> dump_samples() {
       .memory(0x60'0000, ByteWriter().u64(1).u64(0x61'0070).bytes())
       .exception(0x77, 0xE06D7363, kInApp, DumpBuilder::at(kInApp, stack_of(4)),
                  {0x19930520, 0x60'0000, 0x61'0000, 0x61'0000});
+  DumpBuilder raised_anew = two;
+  const std::uint64_t faulted = 0x30'0000;
+  std::vector<std::byte> stack = DispatchedFault{.rsp = faulted + 0x5A0}.bytes();
+  const std::vector<std::byte> callers = stack_with({0, 0, kInNtdll, 0});
+  stack.insert(stack.end(), callers.begin(), callers.end());
+  raised_anew.memory(faulted, stack).exception(0x77, 0xC0000005, 0x1234, DumpBuilder::at(kInApp, faulted));
   DumpBuilder small;
   small.thread({.id = 1, .stack = 0x1000, .stack_bytes = 16, .registers = DumpBuilder::at(0x10, 0x1000)})
       .memory32(0x1000, stack_with({0x20, 0x30}));
@@ -156,6 +171,7 @@ std::map<std::string, std::vector<std::byte>> dump_samples() {
           {"padded", padded.build()},
           {"registered",
            registered_code(FunctionTableList::kGrowable, kRegisteredInfo - kRegisteredCode, false).build()},
+          {"raised_anew", raised_anew.build()},
           {"small", small.build()},
           {"unlisted", unlisted.build()},
           {"thrown", thrown.build()},

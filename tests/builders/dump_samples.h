@@ -35,6 +35,16 @@ inline constexpr std::uint64_t kRegisteredEntries = 0x7100'0000;
 DumpBuilder registered_code(std::uint32_t kind, std::uint32_t info = kRegisteredInfo - kRegisteredCode,
                             bool whole = true);
 
+// What the system puts on the stack of a thread whose instruction at `rip` has raised a fault: the registers, and the
+// record of the exception. `address`: the place that the record says.
+struct DispatchedFault {
+  std::uint32_t code = 0xC000'0005;
+  std::uint64_t rip = kInApp, address = kInApp, rsp = 0;
+  std::vector<std::uint64_t> parameters = {1, 0x40};
+
+  std::vector<std::byte> bytes() const;
+};
+
 // Dumps for tests and for the corpora of fuzz targets, by name.
 std::map<std::string, std::vector<std::byte>> dump_samples();
 

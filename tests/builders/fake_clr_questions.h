@@ -35,7 +35,7 @@ class FakeClrQuestions final : public ClrQuestions {
   }
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override {
     std::vector<std::string> types;
-    for (const std::uint64_t object : objects) types.push_back(objects_of[object]);
+    for (const std::uint64_t object : objects) types.push_back(type_of ? type_of(object) : objects_of[object]);
     return types;
   }
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override {
@@ -71,6 +71,7 @@ class FakeClrQuestions final : public ClrQuestions {
   std::vector<ClrThread> clr_threads;
   std::vector<ClrSyncBlocks> sync_block_answers;    // the answers to first = 1, 2, …
   std::map<std::uint64_t, std::string> objects_of;  // the objects' types
+  std::function<std::string(std::uint64_t)> type_of;  // in place of objects_of
   std::set<std::uint64_t> left_behind;              // look like objects, but are not in the heap
   std::map<std::uint64_t, ClrLock> locks_of;        // by address
   std::vector<std::size_t> lock_questions;          // the number of objects in each question

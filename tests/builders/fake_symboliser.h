@@ -17,7 +17,7 @@ class FakeSymboliser final : public Symboliser {
                                                            const LoadedImage& image)>;
 
   explicit FakeSymboliser(ImageFiles& files, Open open = exports, SymbolPath path = {}, std::size_t max_bytes = kMaxBytes)
-      : Symboliser(files, files, std::move(path), max_bytes), open_(std::move(open)) {}
+      : Symboliser(files, files, std::move(path), nullptr, max_bytes), open_(std::move(open)) {}
   FakeSymboliser(ImageFiles& files, SymbolPath path) : FakeSymboliser(files, exports, std::move(path)) {}
 
   static std::unique_ptr<SymbolSource> exports(const std::shared_ptr<const ImageFile>& file, const LoadedImage&) {

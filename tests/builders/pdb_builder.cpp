@@ -188,8 +188,8 @@ void PdbBuilder::contribution(std::uint16_t module, std::uint32_t offset, std::u
       .u32(0);
 }
 
-void PdbBuilder::public_symbol(const std::string& name, std::uint32_t offset) {
-  publics_.append(record_of(0x110E, ByteWriter().u32(2).u32(offset).u16(1).text(name).bytes()));
+void PdbBuilder::public_symbol(const std::string& name, std::uint32_t offset, std::uint32_t flags) {
+  publics_.append(record_of(0x110E, ByteWriter().u32(flags).u32(offset).u16(1).text(name).bytes()));
 }
 
 Bytes PdbBuilder::info(std::uint32_t names_stream) const {
@@ -198,10 +198,13 @@ Bytes PdbBuilder::info(std::uint32_t names_stream) const {
   for (int i = 0; i < 16; ++i) info.u8(guid);
   info.u32(7).text("/names");                       // the texts
   info.u32(1).u32(1).u32(1).u32(1).u32(0);          // one entry, room for one; it is there; none deleted
-  return info.u32(0).u32(names_stream).u32(0).bytes();
+  info.u32(0).u32(names_stream).u32(0).u32(20140508);
+  if (fast_link) info.u32(0x494E494D);
+  return info.bytes();
 }
 
-Bytes PdbBuilder::dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_t first_module) const {
+Bytes PdbBuilder::dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_t rearranged,
+                      std::uint32_t first_module) const {
   ByteWriter modules;
   for (std::size_t i = 0; i < modules_.size(); ++i) {
     modules.zeros(4 + 28 + 2).u16(first_module + i);
@@ -209,7 +212,10 @@ Bytes PdbBuilder::dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_
     modules.zeros(16).text(modules_[i].name).text("library.lib").align(4);
   }
   ByteWriter further;
-  for (int i = 0; i < 11; ++i) further.u16(i == 5 ? headers : i == 4 && rearranged ? symbols : 0xFFFF);
+  for (int i = 0; i < 11; ++i) {
+    const bool is_headers = i == (rearranged_.size() != 0 ? 10 : 5);
+    further.u16(is_headers ? headers : i == 4 && rearranged_.size() != 0 ? rearranged : 0xFFFF);
+  }
   ByteWriter dbi;
   dbi.u32(0xFFFFFFFF).u32(19990903).u32(age).u16(0xFFFF).u16(0).u16(0xFFFF).u16(0).u16(symbols).u16(0);
   dbi.u32(modules.size()).u32(contributions_.size()).u32(0).u32(0).u32(0).u32(0);
@@ -228,15 +234,16 @@ Bytes PdbBuilder::build() const {
                                           .append(texts_.bytes())
                                           .bytes());
   const std::uint32_t headers = msf.add(
-      ByteWriter().zeros(8).u32(kCodeBytes).u32(kCode).u32(kCodeBytes).zeros(20).bytes());
+      ByteWriter().zeros(8).u32(kCodeBytes).u32(kCode).u32(kCodeBytes).zeros(16).u32(0x60000020).bytes());
   const std::uint32_t symbols = msf.add(publics_.bytes());
-  std::uint32_t first_module = symbols + 1;
+  const std::uint32_t rearranged = msf.add(rearranged_.bytes());
+  const std::uint32_t first_module = rearranged + 1;
   for (const Module& module : modules_) {
     msf.add(ByteWriter().append(module.symbols).append(module.c13).u32(0).bytes());
   }
   msf.set(1, info(names));
   msf.set(2, type_stream(types_));
-  msf.set(3, dbi(symbols, headers, first_module));
+  msf.set(3, dbi(symbols, headers, rearranged, first_module));
   msf.set(4, type_stream(ids_));
   return msf.build();
 }

@@ -70,7 +70,7 @@ class PdbBuilder {
   std::uint8_t guid = 0;  // each of its 16 bytes has this value
   std::uint32_t age = 1;
   std::uint32_t info_age = 1;
-  bool rearranged = false;
+  bool fast_link = false;
   bool scattered = false;
   std::uint32_t block_bytes = 512;
 
@@ -85,7 +85,10 @@ class PdbBuilder {
   // Returns the module's number.
   std::uint16_t module(const PdbModuleBuilder& module, const std::string& name = "module.obj");
   void contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes, bool comdat = false);
-  void public_symbol(const std::string& name, std::uint32_t offset);
+  // `flags` 2 is a function, 0 what an assembler writes for all symbols.
+  void public_symbol(const std::string& name, std::uint32_t offset, std::uint32_t flags = 2);
+  // Code of the link from `from` on lies at `to` in the image.
+  void rearrange(std::uint32_t from, std::uint32_t to) { rearranged_.u32(from).u32(to); }
 
   std::vector<std::byte> build() const;
 
@@ -95,13 +98,14 @@ class PdbBuilder {
     std::vector<std::byte> symbols, c13;
   };
   std::vector<std::byte> info(std::uint32_t names_stream) const;
-  std::vector<std::byte> dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_t first_module) const;
+  std::vector<std::byte> dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_t rearranged,
+                             std::uint32_t first_module) const;
 
   ByteWriter texts_ = ByteWriter().u8(0);
   std::vector<std::vector<std::byte>> ids_, types_;
   std::vector<Module> modules_;
   ByteWriter contributions_ = ByteWriter().u32(0xF12EBA2D);
-  ByteWriter publics_;
+  ByteWriter publics_, rearranged_;
 };
 
 }  // namespace mixwalk::test

@@ -41,19 +41,32 @@ void PortablePdbBuilder::method(std::uint32_t document, std::uint32_t points) {
   ++method_count_;
 }
 
+void PortablePdbBuilder::source_link(const std::string& json) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(json.data());
+  source_link_ = blob({bytes, bytes + json.size()});
+}
+
 std::vector<std::byte> PortablePdbBuilder::build() const {
   ByteWriter pdb;
   for (int i = 0; i < 16; ++i) pdb.u8(guid);
   pdb.u32(ImageBuilder::kTimestamp).u32(0).u64(0);
   ByteWriter tables;
-  tables.u32(0).u8(2).u8(0).u8(0).u8(1).u64(3ull << 0x30).u64(0).u32(document_count_).u32(method_count_);
-  tables.append(documents_.bytes()).append(methods_.bytes()).align(4);
+  const bool linked = source_link_ != 0;
+  tables.u32(0).u8(2).u8(0).u8(0).u8(1).u64(3ull << 0x30 | (linked ? 1ull << 0x37 : 0)).u64(linked ? 1ull << 0x37 : 0);
+  tables.u32(document_count_).u32(method_count_);
+  if (linked) tables.u32(1);
+  tables.append(documents_.bytes()).append(methods_.bytes());
+  // CustomDebugInformation: row 1 of Module (its tag is 7), the first GUID, the value.
+  if (linked) tables.u16(1 << 5 | 7).u16(1).u16(source_link_);
+  tables.align(4);
+  ByteWriter guids;
+  guids.u32(0xCC110556).u16(0xA091).u16(0x4D38).append({0x9F, 0xEC, 0x25, 0xAB, 0x9A, 0x35, 0x1A, 0x6A});
   ByteWriter blobs = blobs_;
   blobs.align(4);
 
   ByteWriter file;
-  file.u32(0x424A5342).u16(1).u16(1).u32(0).u32(12).text("PDB v1.0").align(4).u16(0).u16(3);
-  constexpr std::uint32_t kHeader = 32 + 8 + 8 + 8 + 4 + 8 + 8;
+  file.u32(0x424A5342).u16(1).u16(1).u32(0).u32(12).text("PDB v1.0").align(4).u16(0).u16(4);
+  constexpr std::uint32_t kHeader = 32 + 8 + 8 + 8 + 4 + 8 + 8 + 8 + 8;
   std::uint32_t offset = kHeader;
   const auto stream = [&](const std::string& name, const ByteWriter& bytes) {
     file.u32(offset).u32(bytes.size()).text(name).align(4);
@@ -62,8 +75,9 @@ std::vector<std::byte> PortablePdbBuilder::build() const {
   stream("#Pdb", pdb);
   stream("#~", tables);
   stream("#Blob", blobs);
+  stream("#GUID", guids);
   file.zeros(kHeader - file.size());
-  return file.append(pdb.bytes()).append(tables.bytes()).append(blobs.bytes()).bytes();
+  return file.append(pdb.bytes()).append(tables.bytes()).append(blobs.bytes()).append(guids.bytes()).bytes();
 }
 
 // The points are: IL 0, line 10; IL 5, hidden; IL 7, line 12, in another document; IL 9, line 11.

@@ -131,6 +131,7 @@ Snapshot checked_snapshot() {
                          .detail = 0x80004003,
                          .objects = {{.type = "System.NullReferenceException",
                                       .message = "Object reference not set to an instance of an object.",
+                                      .hresult = 0x80004003,
                                       .trace = {"Orders.Client.Fetch(System.String)"}}}};
   return snapshot;
 }

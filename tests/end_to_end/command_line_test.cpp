@@ -226,14 +226,15 @@ NtSuspendProcess of_all_threads(const char* name) {
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll"), name)));
 }
 
-// Runs each case for every format of a file; the extension selects the format.
+// Runs each case for every format of a file; the extension selects the format. The samples are a second apart, because
+// mixwalk.exe waits 33 s longer if the process is suspended while a thread is frozen: only the process could resume it.
 class HungTarget : public CommandLine, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(HungTarget, WhatWasRecordedIsWritten) {
   const std::string out = temporary_file(std::string("hung") + GetParam());
   const std::string log = temporary_file("hung.log");
-  const ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "20s", "-v", "-d",
-                               "5s", "--timeout", "2s", "-o", out},
+  const ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "20s", "-v", "-i",
+                               "1s", "-d", "5s", "--timeout", "2s", "-o", out},
                               StartOptions{.err_file = log});
   EXPECT_TRUE(has_text(log, "the first samples", 60'000)) << bytes_of(log);
   ASSERT_EQ(of_all_threads("NtSuspendProcess")(hang_.handle()), 0);

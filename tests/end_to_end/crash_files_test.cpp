@@ -1,5 +1,6 @@
 // Dumps of programs that crash, written with the exception by another program (write_minidump.exe), as Windows Error
 // Reporting does. The first five lines that mixwalk prints must have the cause, the thread and the program's own frame.
+// These are the quick ones; tests/tools/crash-matrix has all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +15,12 @@ namespace mixwalk {
 namespace {
 
 using Json = nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 constexpr const char* kStacksOnly = "0";    // MiniDumpNormal
 constexpr const char* kWholeMemory = "2";  // MiniDumpWithFullMemory
+constexpr const char* kEnded = "0";        // the dump is written when the program ends because of the exception
 
 class CrashFiles : public ::testing::Test {
  protected:
@@ -51,6 +54,22 @@ TEST_F(CrashFiles, AWriteInNativeCodeBelowAPInvoke) {
   const std::string first = first_lines();
   EXPECT_THAT(first, HasSubstr("crash: access violation (0xc0000005): it wrote to 0x0, a null pointer\n"));
   EXPECT_THAT(first, HasSubstr(" at crashes_native.dll!crashes_write"));
+}
+
+TEST_F(CrashFiles, AFaultForWhichTheRuntimeEndsTheProgram) {
+  crash("below", kEnded, kStacksOnly);
+  const std::string out = dump().out, first = first_lines(out);
+  EXPECT_THAT(first, HasSubstr("crash: access violation (0xc0000005): it wrote to 0x0, a null pointer\n"));
+  EXPECT_THAT(first, HasSubstr(" at crashes_native.dll!crashes_write"));
+  // The frames of the runtime's handlers are not shown.
+  EXPECT_THAT(out, ContainsRegex("  crashed, .*\n  #0   N  crashes_native.dll!crashes_write"));
+}
+
+TEST_F(CrashFiles, FailFast) {
+  crash("failfast", kEnded, kStacksOnly);
+  const std::string first = first_lines();
+  EXPECT_THAT(first, HasSubstr("crash: Environment.FailFast (0x80131623)\n"));
+  EXPECT_THAT(first, HasSubstr("  thread 0x"));
 }
 
 TEST_F(CrashFiles, AStackOverflowIsFolded) {

@@ -49,7 +49,8 @@ class Hang {
 
 // The look at locks is made from outside, and takes as long as the rest of the dump.
 Json dump_json(const std::vector<std::string>& options) {
-  std::vector<std::string> arguments = {mixwalk_exe(), "dump", "--inside", "--no-locks", "-f", "json"};
+  std::vector<std::string> arguments = {mixwalk_exe(), "dump",    "--inside", "--no-locks",
+                                        "-f",          "json",    "--symbols", "offline"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const ProgramResult result = run_program(arguments);
   EXPECT_EQ(result.exit_code, 0u) << result.err;

@@ -97,6 +97,18 @@ TEST(Inputs, TheChildOfALauncherThatHasEndedIsNamed) {
   remove_file(log);
 }
 
+// Nothing connects the last program with the first one but the environment, by which mixwalk.dll comes into it.
+TEST(Inputs, TheGrandchildOfALauncherIsNamedWhenItsParentHasEnded) {
+  const std::string log = temporary_file("launcher.log");
+  ChildProcess dumper({mixwalk_exe(), "dump", "--after", "60s", "--", fixture("launcher.exe"), fixture("launcher.exe"),
+                       fixture("hang.exe")},
+                      StartOptions{.err_file = log});
+  EXPECT_EQ(dumper.wait(kTimeMs), static_cast<DWORD>(ExitCode::target_exited));
+  EXPECT_THAT(bytes_of(log), testing::ContainsRegex("before the time of --after: its child process \\d+ .hang.exe. has "
+                                                    "the .NET runtime"));
+  remove_file(log);
+}
+
 TEST(Inputs, ANativeAotProgramIsReadFromOutside) {
   ChildProcess program({fixture("native_aot.exe")});
   ASSERT_TRUE(program.read_line());

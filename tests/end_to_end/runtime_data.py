@@ -1,146 +1,125 @@
 #!/usr/bin/python3
 """Compares what mixwalk reads by the runtime's data contracts with the answers of the runtime's debugging library.
 
-usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [WINE]
+usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [--all] [--only TEXT] [--fixtures FOLDER] [--wine PROGRAM]
 
-Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways: by
-the debugging library under Wine, by the contracts under Wine, and by the contracts on this system. All stacks, names,
-P/Invoke targets, lines and locks must be the same. MIXWALK_ALL_PROGRAMS=1 adds more programs.
+Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways
+(three_ways.py). All stacks, names, P/Invoke targets, lines and locks must be the same. The walk must find each caller
+that the runtime has noted itself.
+
+--all: all programs of the fixtures, some twenty minutes. --only: the programs whose name or arguments contain TEXT.
+--fixtures: the folder with the programs, such as one that tests/tools/other-runtime has made; by default those of the
+build.
 """
 
-import json
+import argparse
 import os
-import re
-import subprocess
 import sys
-import tempfile
+
+from three_ways import Comparison
 
 SKIPPED = 77
+# For the dumps of SOME, which have 120 to 150 MB.
+MOST_MIB = 64
+DYNAMIC = {"DOTNET_EnableWriteXorExecute": "0"}  # scoped_environment.cpp: dynamic_methods_may_end()
 # Folder beside fixtures/, program, arguments.
 SOME = [("fixtures", "hang.exe", []), ("fixtures-net9.0", "monitors.exe", [])]
-MORE = [
-    ("fixtures", "monitors.exe", []),
-    ("fixtures-net9.0", "hang.exe", []),
-    ("fixtures", "threads.exe", ["--situation", "spawn"]),
-    ("fixtures", "single.exe", []),
-    ("fixtures", "sqlite.exe", ["--loop", "60"]),
-    ("fixtures", "torture.exe", ["--seconds", "100"]),
-    ("fixtures", "locks.exe", ["--lock", "jit"]),
-    ("fixtures", "orders-demo.exe", []),
-    ("fixtures-kestrel", "kestrel.exe", []),
+
+# All programs that a folder of fixtures may have: program, arguments, number of dumps.
+HANGS = ["crossed-monitors", "monitor-in-native-code", "crossed-section", "apartment", "apartments", "context",
+         "starved-pool", "class-constructor", "inlined", "callback", "finalizer", "exit", "collection", "collections",
+         "loader-lock", "turns", "reader-writer-lock", "reader-writer-turns", "semaphore-turns", "interpreter",
+         "spin-lock", "cancellation", "polls"]
+HUNTS = ["fibers", "coroutines", "small-stacks", "stack-growth", "cpp-exceptions", "longjmp", "seh", "vectored",
+         "terminated", "apcs", "waits", "erased-headers", "corrupt-function-table", "mapped-by-hand",
+         "mapped-without-unwind-data", "many-images", "growable-tables", "engine", "retabled", "stale-table",
+         "libraries", "moved-limits", "contexts", "native-threads", "turns", "own-suspensions", "table-callbacks",
+         "moves-rsp", "dynamic-methods", "gc", "long-loops", "tiering", "expressions", "throw", "caught", "tasks",
+         "apartments", "null", "end-of-stack", "deep", "thousand", "threads", "pool", "chains", "cancelled"]
+DYNAMIC_HUNTS = ["dynamic-methods", "expressions", "tiering"]
+ALL = [
+    ("hang.exe", [], 1),
+    ("hang.exe", ["--finalizer"], 1),
+    ("hang.exe", ["--lock-step"], 2),
+    ("hang.exe", ["--many", "100"], 1),
+    ("monitors.exe", [], 1),
+    ("monitors.exe", ["--collect"], 1),
+    ("monitors.exe", ["--motion"], 3),
+    ("monitors.exe", ["--lock-motion"], 3),
+    ("monitors.exe", ["--moved"], 1),
+    ("monitors.exe", ["--many", "3000"], 1),
+    # A thousand and more managed frames, over calls into native code and back.
+    ("bench.exe", ["--native", "4", "--managed", "4", "--depth", "200"], 1),
+    ("bench.exe", ["--native", "20", "--managed", "20", "--work", "2", "--depth", "30"], 1),
+    ("ladder.exe", ["--seed", "1", "--chains", "3", "--threads", "8", "--depth", "8", "--park", "native"], 3),
+    ("ladder.exe", ["--seed", "2", "--chains", "3", "--threads", "8", "--depth", "8", "--park", "managed"], 3),
+    ("ladder.exe", ["--seed", "3", "--chains", "3", "--threads", "8", "--depth", "8", "--park", "com"], 3),
+    ("ladder.exe", ["--seed", "4", "--chains", "2", "--threads", "4", "--depth", "8", "--handlers"], 2),
+    ("sqlite.exe", [], 1),
+    ("sqlite.exe", ["--work"], 2),
+    ("torture.exe", ["--seconds", "200"], 4),
+    ("threads.exe", ["--situation", "spawn"], 2),
+    ("threads.exe", ["--situation", "suspend", "--frames", "5000"], 1),
+    ("single.exe", [], 2),
+    ("orders-demo.exe", [], 1),
+    ("locks.exe", ["--lock", "jit"], 2),
+    ("locks.exe", ["--lock", "heap"], 1),
+    ("locks.exe", ["--lock", "suspension"], 2),
+    ("events.exe", ["--threads", "4"], 1),
+    ("ends.exe", ["--way", "main", "--wait"], 1),
+    ("passing.exe", ["methods"], 3),
+    ("passing.exe", ["throws"], 2),
+    ("passing.exe", ["assemblies"], 3),
+    ("passing.exe", ["images"], 2),
+    ("faults.exe", ["callback"], 1),
+    ("lost_frames.exe", [], 1),
+    ("kestrel.exe", [], 3),
+    *(("hangs.exe", ["--way", way], 1) for way in HANGS),
+    *(("hunt.exe", [situation], 1) for situation in HUNTS),
 ]
-# Of a frame. The names, lines and inlined functions of native code depend on which files of the system each way finds,
-# so they are not compared.
-FACTS = ["kind", "address", "return_address", "stack_pointer", "trust", "run", "target"]
-MANAGED_FACTS = FACTS + ["name", "display", "file", "line", "line_approximate"]
-READ_SECONDS = 120
-
-
-class Program:
-    """A program under Wine that prints READY and its id, and ends when its input does."""
-
-    def __init__(self, wine, path, arguments):
-        self.process = subprocess.Popen([*wine, path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
-        self.id = None
-        for line in self.process.stdout:
-            found = re.match(r"READY (\d+)", line)
-            if found:
-                self.id = int(found.group(1))
-                break
-
-    def end(self):
-        try:
-            self.process.stdin.write("STOP\n")
-            self.process.stdin.close()
-            self.process.wait(60)
-        except (BrokenPipeError, subprocess.TimeoutExpired):
-            self.process.kill()
-
-
-def dump_of(command, path):
-    result = subprocess.run([*command, path, "-f", "json"], capture_output=True, timeout=READ_SECONDS)
-    if result.returncode != 0:
-        sys.exit(f"runtime_data: {command} {path}: {result.stderr.decode(errors='replace')}")
-    return json.loads(result.stdout)
-
-
-def frames_of(thread):
-    return [frame for frame in thread["frames"] if "inline_depth" not in frame]
-
-
-def facts_of(frame):
-    return {fact: frame.get(fact) for fact in (FACTS if frame["kind"] == "native" else MANAGED_FACTS)}
-
-
-def differences(name, wanted, found):
-    """Yields a line for each difference."""
-    for fact in ("unasked", "locks_missing"):
-        if wanted[fact] != found[fact]:
-            yield f"{name}: {fact}: {wanted[fact]} / {found[fact]}"
-    if wanted["locks"] != found["locks"]:
-        yield f"{name}: locks: {wanted['locks']} / {found['locks']}"
-    for thread, other in zip(wanted["threads"], found["threads"], strict=True):
-        where = f"{name}: thread {thread['os_id']}"
-        for fact in ("os_id", "clr_id", "managed", "whole"):
-            if thread[fact] != other[fact]:
-                yield f"{where}: {fact}: {thread[fact]} / {other[fact]}"
-        frames, others = frames_of(thread), frames_of(other)
-        if len(frames) != len(others):
-            yield f"{where}: {len(frames)} / {len(others)} frames"
-        for number, (frame, same) in enumerate(zip(frames, others)):
-            for fact, value in facts_of(frame).items():
-                if value != same.get(fact):
-                    yield f"{where}: frame {number} {frame.get('name')}: {fact}: {value} / {same.get(fact)}"
 
 
 def main():
-    build, native = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    parser = argparse.ArgumentParser(add_help=False, usage=__doc__)
+    parser.add_argument("build", type=os.path.abspath)
+    parser.add_argument("native", type=os.path.abspath)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--fixtures", type=os.path.abspath)
+    parser.add_argument("--wine")
+    options = parser.parse_args()
+    build = options.build
     repository = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    wine = [sys.argv[3] if len(sys.argv) > 3 else os.path.join(repository, "tests/tools/wine")]
     mixwalk = os.path.join(build, "bin", "mixwalk.exe")
-    if not os.path.exists(mixwalk) or not os.path.exists(os.path.join(build, "fixtures.stamp")):
+    if not os.path.exists(mixwalk) or not (options.fixtures or os.path.exists(os.path.join(build, "fixtures.stamp"))):
         print(f"runtime_data: skipped: {build} has no mixwalk.exe or no fixtures")
         return SKIPPED
-    programs = SOME + (MORE if os.environ.get("MIXWALK_ALL_PROGRAMS") == "1" else [])
-    frames, wrong = 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        for place, program, arguments in programs:
-            name = f"{place}/{program}"
-            running = Program(wine, os.path.join(build, place, program), arguments)
-            if running.id is None:
-                sys.exit(f"runtime_data: {name} did not start")
-            file = os.path.join(folder, "x.dmp")
-            try:
-                written = subprocess.run([*wine, mixwalk, "dump", "-p", str(running.id), "-o", "Z:" + file],
-                                         capture_output=True, timeout=READ_SECONDS)
-            finally:
-                running.end()
-            if written.returncode != 0:
-                sys.exit(f"runtime_data: {name}: {written.stderr.decode(errors='replace')}")
-            # Where the files of assemblies and their PDBs are, for the way that does not read the paths in the dump.
-            images = ["--symbol-path", os.path.join(build, place)]
-            by_library = dump_of([*wine, mixwalk, "dump", "--runtime-data", "dac"], "Z:" + file)
-            by_contracts = dump_of([*wine, mixwalk, "dump", "--runtime-data", "contracts"], "Z:" + file)
-            here = dump_of([native, "dump", "--runtime-data", "contracts", *images], file)
-            os.remove(file)
-            count = sum(len(frames_of(thread)) for thread in by_library["threads"])
-            managed = sum(frame["kind"] == "managed" and bool(frame["name"])
-                          for thread in by_library["threads"] for frame in thread["frames"])
-            if managed == 0:
-                wrong.append(f"{name}: the debugging library has named no frame")
-            frames += count
-            wrong += differences(f"{name}, contracts", by_library, by_contracts)
-            wrong += differences(f"{name}, here", by_library, here)
-            print(f"{name}: {count} frames, {managed} of them managed", flush=True)
-    for line in wrong[:50]:
-        print(line)
-    print(f"{len(programs)} programs, {frames} frames, {len(wrong)} differences")
-    return 1 if wrong else 0
+    comparison = Comparison([options.wine or os.path.join(repository, "tests/tools/wine")], mixwalk, options.native)
+    if options.fixtures or options.all:
+        folders = [options.fixtures] if options.fixtures else [
+            os.path.join(build, folder) for folder in ("fixtures", "fixtures-kestrel", "fixtures-net9.0")]
+        programs = [(folder, *program) for folder in folders for program in ALL
+                    if os.path.exists(os.path.join(folder, program[0]))]
+    else:
+        programs = [(os.path.join(build, folder), program, arguments, 1) for folder, program, arguments in SOME]
+    for folder, program, arguments, dumps in programs:
+        name = " ".join([os.path.basename(folder) + "/" + program, *arguments])
+        if options.only in name:
+            dynamic = program == "passing.exe" or any(word in DYNAMIC_HUNTS for word in arguments)
+            comparison.dump(name, os.path.join(folder, program), arguments, folder, dumps,
+                            DYNAMIC if dynamic else None)
+    if not (options.all or options.fixtures) and comparison.peak_mib > MOST_MIB:
+        comparison.is_wrong(f"reading a dump takes {comparison.peak_mib:.0f} MiB, which is more than {MOST_MIB}")
+    agreement = comparison.agreement
+    if agreement.contradicted != 0 or agreement.found != agreement.callers:
+        comparison.is_wrong(f"the runtime's notes about calls contradict {agreement.contradicted} native runs; "
+                            f"{agreement.found} of {agreement.callers} callers were found")
+    print(f"the runtime's notes about calls confirm {agreement.confirmed} of {agreement.runs} native runs")
+    print(f"{comparison.dumps} dumps, {comparison.threads} threads ({comparison.whole} whole), "
+          f"{comparison.frames} frames ({comparison.managed} managed), {comparison.wrong} differences; "
+          f"{comparison.peak_mib:.0f} MiB at most")
+    return 1 if comparison.wrong else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except subprocess.TimeoutExpired as late:
-        sys.exit(f"runtime_data: {late}")
+    sys.exit(main())

@@ -10,6 +10,7 @@
 
 #include "symbols/il_map.h"
 #include "tests/builders/code_map_builder.h"
+#include "tests/builders/repeated_memory.h"
 #include "walker/clr/contracts/code_versions.h"
 #include "walker/clr/contracts/contract_heap.h"
 #include "walker/clr/contracts/contract_tables.h"
@@ -23,33 +24,13 @@
 
 using namespace mixwalk;
 
-namespace {
-
-// The input at every address, except in some of the pages.
-class RepeatedMemory final : public MemoryReader {
- public:
-  explicit RepeatedMemory(std::string_view bytes) : bytes_(bytes) {}
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    if ((address >> 12 & 31) == 31 || bytes_.empty()) return false;
-    for (std::size_t i = 0; i < bytes; ++i) {
-      static_cast<char*>(into)[i] = bytes_[static_cast<std::size_t>((address + i) % bytes_.size())];
-    }
-    return true;
-  }
-
- private:
-  std::string_view bytes_;
-};
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 24) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   ContractDescriptor::parse(input, {0, 1});
   std::uint64_t seed = 0;
   std::memcpy(&seed, data + 8, sizeof seed);
-  const RepeatedMemory memory(input.substr(16));
+  const test::RepeatedMemory memory(input.substr(16));
   constexpr std::string_view kNet9 =
       R"({"version":0,"contracts":{"EcmaMetadata":1,"Loader":1,"Object":1,"RuntimeTypeSystem":1,"Thread":1}})";
   ContractDescriptor descriptor = (data[0] & 1) != 0 ? test::CodeMapBuilder::descriptor()

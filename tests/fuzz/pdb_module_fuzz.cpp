@@ -35,8 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto records = input.take(input.u16());
   const auto c13 = input.rest();
   PdbSections sections;
-  sections.add(0x1000, 0x10000);
-  sections.add(0xFFFFF000, 0xFFFFFFFF);
+  sections.add(0x1000, 0x10000, true);
+  sections.add(0xFFFFF000, 0xFFFFFFFF, true);
 
   const PdbModuleLines lines = read_module_lines(c13, sections);
   std::uint32_t before = 0;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <set>
 
 #include "tests/support/command_lines.h"
 
@@ -116,6 +117,27 @@ std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names,
             });
   if (results.size() != names.size()) problem = "llvm-undname failed";
   return results;
+}
+
+std::vector<std::string> ask_filter(Filter filter, const std::vector<std::string>& names, std::string& problem) {
+  const std::string tool = filter == Filter::llvm_cxxfilt ? MIXWALK_LLVM_CXXFILT : MIXWALK_CXXFILT " -i";
+  std::vector<std::string> results;
+  const TemporaryFile list([&](std::FILE* file) {
+    for (const std::string& name : names) std::fprintf(file, "%s\n", name.c_str());
+  });
+  const bool ran = each_line(tool + " < " + list.name(), [&](const std::string& text) { results.push_back(text); });
+  if (!ran || results.size() != names.size()) problem = "no oracle, or it failed: " + tool;
+  return results;
+}
+
+std::vector<std::string> mangled_names_in(const std::string& path, std::string& problem) {
+  std::set<std::string> names;
+  const bool ran = each_line(MIXWALK_HOST_NM " '" + path + "' 2>/dev/null", [&](const std::string& text) {
+    const std::size_t at = text.rfind(' ') + 1;
+    if (text.compare(at, 2, "_Z") == 0) names.insert(text.substr(at, text.find('@', at) - at));
+  });
+  if (!ran) problem = "nm failed on " + path;
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& image,

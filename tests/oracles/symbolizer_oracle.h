@@ -33,6 +33,13 @@ std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std:
 // itself. A name that llvm-undname refuses becomes empty.
 std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem);
 
+// Returns the names as LLVM's or the binutils' tool demangles them; a name that the tool refuses stays as it is.
+enum class Filter { llvm_cxxfilt, binutils_cxxfilt };
+std::vector<std::string> ask_filter(Filter filter, const std::vector<std::string>& names, std::string& problem);
+
+// Returns the mangled names of a program or an object file of this machine, each once.
+std::vector<std::string> mangled_names_in(const std::string& path, std::string& problem);
+
 // Returns the RVA of every instruction, by objdump, that lies in a function of .pdata; padding between functions is
 // left out. Sorted.
 std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& image,

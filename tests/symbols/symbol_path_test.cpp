@@ -8,6 +8,14 @@ namespace {
 using Folders = std::vector<SymbolPath::Folder>;
 using Texts = std::vector<std::string>;
 
+using Servers = std::vector<SymbolPath::Server>;
+
+Texts left_out(const SymbolPath& path) {
+  Texts parts;
+  for (const SymbolPath::LeftOut& one : path.left_out) parts.push_back(one.part + ' ' + std::string(one.why));
+  return parts;
+}
+
 TEST(SymbolPathTest, FoldersAndStores) {
   const SymbolPath path =
       parse_symbol_path(R"(C:\sym; D:\more symbols ;srv*C:\store*https://msdl.example/x;)"
@@ -20,14 +28,78 @@ TEST(SymbolPathTest, FoldersAndStores) {
                                    {R"(G:\b)", true},
                                    {"/home/me/sym", false},
                                    {R"(H:\c)", true}}));
-  EXPECT_EQ(path.left_out, Texts{"https://msdl.example/x"});
+  EXPECT_EQ(path.servers, (Servers{{"https://msdl.example/x", {R"(C:\store)"}}}));
+  EXPECT_TRUE(path.left_out.empty());
 }
 
 TEST(SymbolPathTest, OtherMachinesAreLeftOut) {
   const SymbolPath path = parse_symbol_path(
-      R"(\\server\sym;//server/sym;srv*\\server\store*C:\store;http://x/;\\?\UNC\server\sym;\\.\pipe\x;\\?\C:\long)");
+      R"(\\server\sym;//server/sym;srv*\\server\store*C:\store;\\?\UNC\server\sym;\\.\pipe\x;\\?\C:\long)");
   EXPECT_EQ(path.folders, (Folders{{R"(C:\store)", true}, {R"(\\?\C:\long)", false}}));
-  EXPECT_EQ(path.left_out.size(), 6u);
+  EXPECT_EQ(path.left_out.size(), 5u);
+  EXPECT_EQ(left_out(path).front(), R"(\\server\sym is on another machine)");
+}
+
+TEST(SymbolPathTest, ServersWithTheStoresBeforeThem) {
+  const SymbolPath path = parse_symbol_path(
+      "srv*C:\\a*D:\\b*HTTPS://one/x/;srv*https://two;https://three:8080/y;cache*E:\\c;srv*http://four;"
+      "symsrv*symsrv.dll*F:\\d*https://five;srv*C:\\a*https://one/x",
+      "/default");
+  EXPECT_EQ(path.servers, (Servers{{"https://one/x", {"C:\\a", "D:\\b"}},
+                                   {"https://two", {"/default"}},
+                                   {"https://three:8080/y", {"/default"}},
+                                   {"http://four", {"E:\\c"}},
+                                   {"https://five", {"E:\\c", "F:\\d"}}}));
+  // A file that was loaded is found in its store the next time.
+  EXPECT_EQ(path.folders,
+            (Folders{{"C:\\a", true}, {"D:\\b", true}, {"/default", true}, {"E:\\c", true}, {"F:\\d", true}}));
+  EXPECT_TRUE(path.left_out.empty());
+}
+
+TEST(SymbolPathTest, EmptyPartsAreTheDefaultStore) {
+  EXPECT_EQ(parse_symbol_path("srv**https://x", "/d").servers, (Servers{{"https://x", {"/d"}}}));
+  EXPECT_EQ(parse_symbol_path("srv*C:\\a**https://x", "/d").servers, (Servers{{"https://x", {"C:\\a", "/d"}}}));
+  EXPECT_EQ(parse_symbol_path("cache*;srv*https://x", "/d").servers, (Servers{{"https://x", {"/d"}}}));
+  EXPECT_EQ(parse_symbol_path("cache*", "/d").folders, (Folders{{"/d", true}}));
+  EXPECT_TRUE(parse_symbol_path("cache*", "/d").servers.empty());
+  EXPECT_TRUE(parse_symbol_path("srv*C:\\a", "/d").servers.empty());
+  // Debuggers read this as Microsoft's server.
+  EXPECT_EQ(parse_symbol_path("srv*", "/d").servers, (Servers{{std::string(kMicrosoftServer), {"/d"}}}));
+}
+
+TEST(SymbolPathTest, PartsThatCannotBeUsed) {
+  EXPECT_EQ(left_out(parse_symbol_path("srv*https://x*C:\\a*https://y", "/d")),
+            (Texts{"C:\\a follows a server", "https://y follows a server"}));
+  EXPECT_EQ(left_out(parse_symbol_path("srv*https://x")), Texts{"https://x has no store for its files"});
+  EXPECT_EQ(left_out(parse_symbol_path("cache*https://x", "/d")), Texts{"https://x is no folder"});
+  for (const char* url : {"ftp://x", "https://", "https:///", "https://me:secret@x/y", "https://x/?token=1",
+                          "https://x/#y", "https://x/a b", "https://x\\y", "https://\xC3\xA4/y", "://x"}) {
+    const SymbolPath path = parse_symbol_path("srv*C:\\a*" + std::string(url));
+    EXPECT_TRUE(path.servers.empty()) << url;
+    EXPECT_EQ(left_out(path), Texts{std::string(url) + " is no URL of a symbol server"});
+  }
+}
+
+TEST(SymbolPathTest, OnlineAndOffline) {
+  const auto servers = [](const char* text, SymbolAsking asking) {
+    Texts urls;
+    for (const auto& server : parse_symbol_path(text, "/d", asking).servers) urls.push_back(server.url);
+    return urls;
+  };
+  const Texts microsoft{std::string(kMicrosoftServer)};
+  EXPECT_EQ(servers("", SymbolAsking::by_path), Texts());
+  EXPECT_EQ(servers("C:\\a", SymbolAsking::online), microsoft);
+  EXPECT_EQ(servers("srv*https://x", SymbolAsking::by_path), Texts{"https://x"});
+  EXPECT_EQ(servers("srv*https://x", SymbolAsking::online), Texts{"https://x"});
+  EXPECT_EQ(servers("srv*https://x", SymbolAsking::offline), Texts());
+  // The stores are read nevertheless.
+  EXPECT_EQ(parse_symbol_path("srv*https://x", "/d", SymbolAsking::offline).folders, (Folders{{"/d", true}}));
+}
+
+TEST(SymbolPathTest, FoldersAsText) {
+  const SymbolPath path = parse_symbol_path("C:\\a;srv*https://x;cache*/b", "/d");
+  EXPECT_EQ(folders_text(path), "C:\\a;srv*/d;srv*/b");
+  EXPECT_EQ(parse_symbol_path(folders_text(path)).folders, path.folders);
 }
 
 TEST(SymbolPathTest, NothingInNothing) {
@@ -67,6 +139,17 @@ TEST(PdbCandidatesTest, StoresInSmallLetters) {
                    "/sym/app.pdb/121212121212121212121212121212121/app.pdb"}));
 }
 
+TEST(PdbCandidatesTest, StoresOfTwoTiers) {
+  CodeViewId id = id_of("App.PDB");
+  id.age = 1;
+  SymbolPath path = parse_symbol_path("srv*/sym");
+  path.folders[0].two_tier = true;
+  EXPECT_EQ(pdb_candidates("", id, path), (Texts{"/sym/Ap/App.PDB/121212121212121212121212121212121/App.PDB",
+                                                 "/sym/ap/app.pdb/121212121212121212121212121212121/app.pdb",
+                                                 "/sym/App.PDB/121212121212121212121212121212121/App.PDB",
+                                                 "/sym/app.pdb/121212121212121212121212121212121/app.pdb"}));
+}
+
 TEST(PdbCandidatesTest, EachPathOnce) {
   EXPECT_EQ(pdb_candidates("/a/app.exe", id_of("/a/app.pdb"), {}), Texts{"/a/app.pdb"});
   EXPECT_EQ(pdb_candidates("/a/app.exe", id_of("app.pdb"), {}), Texts{"/a/app.pdb"});
@@ -88,6 +171,12 @@ TEST(PdbCandidatesTest, NamesThatAreNoFiles) {
 TEST(SymchkManifestTest, EachPdbOnce) {
   EXPECT_EQ(symchk_manifest({{"b.pdb", "2"}, {"a.pdb", "1"}, {"b.pdb", "2"}}), "a.pdb,1,1\nb.pdb,2,1\n");
   EXPECT_EQ(symchk_manifest({}), "");
+}
+
+TEST(StoreIdTest, HexadecimalDigitsOnly) {
+  EXPECT_TRUE(is_store_id("0123456789abcdefABCDEF"));
+  for (const char* id : {"", "..", "12/34", "12\\34", "12.", "G", "1 2", "%2e%2e"}) EXPECT_FALSE(is_store_id(id)) << id;
+  EXPECT_FALSE(is_store_id(std::string(65, '1')));
 }
 
 }  // namespace

@@ -33,6 +33,18 @@ std::vector<std::byte> function_tables() {
   return bytes;
 }
 
+// The exception that crash_fuzz.cpp reads, and the stack at its Rsp, with the fault.
+std::vector<std::byte> raised_anew() {
+  constexpr std::uint64_t kStack = 0x20'0000;
+  mixwalk::test::ByteWriter bytes;
+  bytes.u32(0xC0000005).u32(0).u64(0x1234).u64(0x5678).u64(kStack).u64(kStack).u64(kStack).u64(0x100).u64(0);
+  std::vector<std::byte> input = bytes.bytes();
+  const auto fault = mixwalk::test::DispatchedFault{.rsp = kStack + 0x5A0}.bytes();
+  input.insert(input.end(), fault.begin(), fault.end());
+  input.resize(input.size() + 0x20);
+  return input;
+}
+
 }  // namespace
 
 int main(int count, char** values) {
@@ -46,4 +58,5 @@ int main(int count, char** values) {
     }
   }
   write(std::filesystem::path(values[1]) / "function_tables_fuzz", "four_kinds", function_tables());
+  write(std::filesystem::path(values[1]) / "crash_fuzz", "raised_anew", raised_anew());
 }

@@ -193,7 +193,8 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
      }},
 };
 
-// Returns every sample with its whole stack, directly from the recording, without the tables of an exporter.
+// Returns every sample with its whole stack, directly from the recording, without the tables of an exporter. A stack is
+// numbers of `frames`, because a frame of thousands of samples would be most of the file.
 Json facts(const Recording& recording) {
   Json json = {{"unix_time_ms", recording.unix_time_ms},
                {"duration_ns", recording.duration_ns},
@@ -211,22 +212,23 @@ Json facts(const Recording& recording) {
   for (const Recording::ThreadInfo& thread : recording.threads) {
     json["threads"].push_back({{"os_id", thread.os_id}, {"label", thread_label(thread)}});
   }
+  json["frames"] = Json::array();
+  for (const Frame& frame : recording.frames) {
+    json["frames"].push_back({{"label", utf8_label(recording.modules, frame)},
+                              {"name", frame.name},
+                              {"kind", enum_name(frame.kind)},
+                              {"symbol", enum_name(frame.symbol)},
+                              {"file", valid_utf8(frame.file)},
+                              {"line", frame.line},
+                              {"inline_depth", frame.inline_depth},
+                              {"address", frame.address},
+                              {"return_address", frame.address_kind == AddressKind::return_address},
+                              {"module", frame.module}});
+  }
   json["samples"] = Json::array();
   for (const Recording::Sample& sample : recording.samples) {
     Json frames = Json::array();
-    for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-      const Frame& frame = recording.frames[index];
-      frames.push_back({{"label", utf8_label(recording.modules, frame)},
-                        {"name", frame.name},
-                        {"kind", enum_name(frame.kind)},
-                        {"symbol", enum_name(frame.symbol)},
-                        {"file", valid_utf8(frame.file)},
-                        {"line", frame.line},
-                        {"inline_depth", frame.inline_depth},
-                        {"address", frame.address},
-                        {"return_address", frame.address_kind == AddressKind::return_address},
-                        {"module", frame.module}});
-    }
+    for (const std::uint32_t index : stack_frames(recording, sample.stack)) frames.push_back(index);
     const bool detailed = sample.detail != Recording::kNone;
     json["samples"].push_back(
         {{"time_ns", sample.time_ns}, {"value", sample.value}, {"thread", sample.thread},

@@ -55,6 +55,14 @@ CoffFile CoffFile::parse(std::span<const std::byte> file) {
   return result;
 }
 
+CoffFile CoffFile::parse_object(std::span<const std::byte> file) {
+  CoffFile result;
+  const bool has_header = part(file, 0, kCoffBytes).size() == kCoffBytes;
+  const bool is_x64 = has_header && value_at<std::uint16_t>(file, 0) == kMachineX64;
+  result.error_ = is_x64 ? result.parse_tables(file, 0) : PeError::not_x64;
+  return result;
+}
+
 PeError CoffFile::parse_headers(std::span<const std::byte> file) {
   if (value_at<std::uint16_t>(file, 0) != kMz) return PeError::not_pe;
   const auto pe = value_at<std::uint32_t>(file, kLfanew);
@@ -71,6 +79,10 @@ PeError CoffFile::parse_headers(std::span<const std::byte> file) {
   if (!size_of_image) return PeError::truncated;
   size_of_image_ = *size_of_image;
   image_base_ = *value_at<std::uint64_t>(file, optional + kImageBase);
+  return parse_tables(file, coff);
+}
+
+PeError CoffFile::parse_tables(std::span<const std::byte> file, std::uint64_t coff) {
   timestamp_ = *value_at<std::uint32_t>(file, coff + kTimestamp);
 
   // The string table directly follows the symbols, and begins with its own size.
@@ -85,7 +97,7 @@ PeError CoffFile::parse_headers(std::span<const std::byte> file) {
 
   const std::uint16_t count = *value_at<std::uint16_t>(file, coff + kSectionCount);
   if (count > kMaxSections) return PeError::too_many;
-  const std::uint64_t table = optional + *value_at<std::uint16_t>(file, coff + kOptionalBytes);
+  const std::uint64_t table = coff + kCoffBytes + *value_at<std::uint16_t>(file, coff + kOptionalBytes);
   if (part(file, table, std::uint64_t{count} * kSectionBytes).size() != count * kSectionBytes) {
     return PeError::truncated;
   }

@@ -27,6 +27,8 @@ struct CoffSection {
 class CoffFile {
  public:
   static CoffFile parse(std::span<const std::byte> file);
+  // Reads an object file for x64, which is not linked yet: it has the same sections and symbols, but no image.
+  static CoffFile parse_object(std::span<const std::byte> file);
 
   // If this is not `none`, the other functions return nothing of meaning.
   PeError error() const noexcept { return error_; }
@@ -49,6 +51,8 @@ class CoffFile {
 
  private:
   PeError parse_headers(std::span<const std::byte> file);
+  // `coff` is the offset of IMAGE_FILE_HEADER.
+  PeError parse_tables(std::span<const std::byte> file, std::uint64_t coff);
   CoffSection parse_section(std::span<const std::byte> file, std::size_t at) const noexcept;
 
   PeError error_ = PeError::not_pe;

@@ -37,6 +37,7 @@ class ImageWriter {
     room_ = headers_.size_of_image();
     for (std::uint32_t i = 0; i < count; ++i) add_section(i);
     mend_debug_directory();
+    file_.shrink_to_fit();  // the symboliser keeps it
     return std::move(file_);
   }
 

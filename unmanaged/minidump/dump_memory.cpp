@@ -39,7 +39,12 @@ std::size_t DumpMemory::read_up_to(std::uint64_t address, void* into, std::size_
     const auto there = bytes_at(address + done);
     if (there.empty()) break;
     const std::size_t step = std::min(there.size(), bytes - done);
-    std::memcpy(static_cast<std::byte*>(into) + done, there.data(), step);
+    auto* const to = static_cast<std::byte*>(into) + done;
+    if (mapped_ != nullptr) {
+      mapped_->read(static_cast<std::uint64_t>(there.data() - file_.data()), to, step);
+    } else {
+      std::memcpy(to, there.data(), step);
+    }
     done += step;
     if (address + done < address) break;  // the address space ends here
   }

@@ -14,7 +14,8 @@ namespace mixwalk {
 // this object. One thread at a time: the object remembers the range that was read last.
 class DumpMemory final : public MemoryReader {
  public:
-  explicit DumpMemory(const Minidump& dump) noexcept : file_(dump.file()), ranges_(dump.memory()) {}
+  explicit DumpMemory(const Minidump& dump) noexcept
+      : file_(dump.file()), mapped_(dump.mapped()), ranges_(dump.memory()) {}
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
   // Unlike other readers, this one does not stop at the end of a page: it reads up to the first byte that the dump does
@@ -26,6 +27,7 @@ class DumpMemory final : public MemoryReader {
 
  private:
   std::span<const std::byte> file_;
+  const MappedFile* mapped_;
   std::span<const MinidumpRange> ranges_;
   mutable std::size_t last_ = 0;  // index into ranges_
 };

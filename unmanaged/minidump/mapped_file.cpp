@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -128,6 +129,18 @@ MappedFile::~MappedFile() {
   }
   munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
   close(file_);
+}
+
+void MappedFile::read(std::uint64_t offset, void* into, std::size_t bytes) const noexcept {
+  std::size_t done = 0;
+  while (file_ >= 0 && done < bytes) {
+    const ssize_t read = pread(file_, static_cast<char*>(into) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) break;
+    done += static_cast<std::size_t>(read);
+  }
+  // What a pread() does not give, because the file was cut, is read as zeros from the mapping.
+  std::memcpy(static_cast<char*>(into) + done, bytes_.data() + offset + done, bytes - done);
 }
 
 bool MappedFile::cut() const noexcept {

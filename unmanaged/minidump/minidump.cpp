@@ -80,6 +80,12 @@ Minidump Minidump::parse(std::span<const std::byte> file) {
   return dump;
 }
 
+Minidump Minidump::parse(const MappedFile& file) {
+  Minidump dump = parse(file.bytes());
+  dump.mapped_ = &file;
+  return dump;
+}
+
 MinidumpError Minidump::parse_all() {
   if (const MinidumpError kind = file_kind(file_); kind != MinidumpError::none) return kind;
   for (const auto parse : {&Minidump::parse_directory, &Minidump::parse_system}) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "unmanaged/image/debug_directory.h"
+#include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump_error.h"
 #include "unmanaged/step/registers.h"
 
@@ -86,11 +87,14 @@ class Minidump {
  public:
   // `file` must outlive this.
   static Minidump parse(std::span<const std::byte> file);
+  static Minidump parse(const MappedFile& file);
 
   // If this is not `none`, the other functions return nothing of meaning.
   MinidumpError error() const noexcept { return error_; }
 
   std::span<const std::byte> file() const noexcept { return file_; }
+  // Null if the dump was read from bytes.
+  const MappedFile* mapped() const noexcept { return mapped_; }
   std::uint32_t time() const noexcept { return time_; }  // seconds since 1970 UTC, of the dump
   std::uint64_t flags() const noexcept { return flags_; }  // MINIDUMP_TYPE
   const MinidumpSystem& system() const noexcept { return system_; }
@@ -147,6 +151,7 @@ class Minidump {
   MinidumpThread* thread_with(std::uint32_t id);
 
   std::span<const std::byte> file_;
+  const MappedFile* mapped_ = nullptr;
   MinidumpError error_ = MinidumpError::not_a_minidump;
   std::vector<Stream> streams_;
   std::uint32_t time_ = 0;

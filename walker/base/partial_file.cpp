@@ -6,6 +6,7 @@
 
 #include "walker/base/errno_text.h"
 #include "walker/base/output_path.h"
+#include "walker/base/printable.h"
 #include "walker/base/write_error.h"
 
 namespace mixwalk {
@@ -51,6 +52,10 @@ PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), writte
   kind_ = opened.kind;
   error_ = std::move(opened.why);
   if (file_ == nullptr && error_.empty()) error_ = errno_text();
+  const fs::path folder = path_.parent_path();
+  if (file_ == nullptr && !folder.empty() && !fs::exists(folder, ignored)) {
+    error_ = "there is no folder " + quoted_path(utf8_of(folder));
+  }
   ours_ = file_ != nullptr && written_ != path_;
   if (ours_) remove_at_end(file_, written_, true);
 }

@@ -32,11 +32,29 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   if (const std::string why = kind_refusal("convert", file_kind(*bytes)); !why.empty()) {
     return unreadable_file(command.input, why);
   }
+  if (!bytes->starts_with(layout::kMagic)) {
+    return unreadable_file(command.input, other_file_refusal("convert", *bytes));
+  }
   ReadRecording read = read_recording(*bytes);
   if (!read.recording) return unreadable_file(command.input, read.error);
   // A recording that is written again is the same.
   if (command.format == nullptr || command.format->id != Format::mixwalk) complete_standings(*read.recording);
   return read;
+}
+
+// Why a file that was cut off cannot be used: nothing of it is left, or its rest, which a later look may need, would be
+// replaced.
+std::optional<Failure> cut_too_short(const ReadRecording& input, const ConvertCommand& command) {
+  const std::string cut = sentence(input.cut);
+  if (cut.empty()) return std::nullopt;
+  if (input.recording->event == SampleEvent::dump && input.recording->samples.empty()) {
+    return unreadable_file(command.input, cut + "; no thread is left: make the dump again");
+  }
+  if (command.output != "-" && would_overwrite(command.output, command.input)) {
+    return unwritable_output(command.output, "that would replace the recording that is read, which was cut off; name "
+                                             "another file");
+  }
+  return std::nullopt;
 }
 
 // Leaves only the part that the command asks for.
@@ -125,6 +143,7 @@ ExitCode run(const ConvertCommand& command) {
   }
   auto input = read(command);
   if (!input) return print_failure(input.failure());
+  if (const auto failure = cut_too_short(*input, command)) return print_failure(*failure);
   if (const auto failure = keep_times(*input->recording, command)) return print_failure(*failure);
   const Recording& recording = *input->recording;
   if (const auto failure = useless_all(command, recording)) return print_failure(*failure);

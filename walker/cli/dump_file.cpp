@@ -24,6 +24,7 @@
 #include "walker/naming/check_calls.h"
 #include "walker/naming/symbolise.h"
 #include "walker/outside/target_snapshot.h"
+#include "walker/shown/words.h"
 #include "walker/target/dump_target.h"
 
 namespace mixwalk {
@@ -64,31 +65,33 @@ std::optional<Failure> unusable(const std::string& path, const MappedFile& file,
 class DumpFileRun {
  public:
   DumpFileRun(const DumpFileCommand& command, const DumpFileServices& host, const MappedFile& file,
-              const Minidump& dump)
+              const Minidump& dump, DumpFileSymbols& symbols)
       : command_(command),
         host_(host),
         mapped_(file),
-        path_(parse_symbol_path(symbol_path_text(command.symbol_path))),
-        images_(host.local, disk_, path_),
+        symbols_(symbols),
+        images_(host.local, disk_, symbols.path, symbols.loader.servers()),
         target_(dump, images_),
         files_(images_, target_.dumped_memory(), target_.images()),
-        symboliser_(files_, disk_, path_),
-        lines_(host.local, disk_, path_) {}
+        symboliser_(files_, disk_, symbols.path, symbols.loader.servers()),
+        lines_(host.local, disk_, symbols.path, symbols.loader.servers()) {}
 
   ExitCode run(Output& output) {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
-    const Failure missing{ExitCode::no_thread, input_words(command_.file) + " has no " + unmatched.text()};
+    const Failure missing{ExitCode::no_thread, input_words(command_.file) + " has no " + unmatched.text() +
+                                                       unmatched.advice()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
-    if (const std::string unfound = missing_text(missing_of(symboliser_, lines_)); !unfound.empty()) log(unfound);
+    say_symbol_problems(problems_of(symboliser_, lines_));
     if (mapped_.cut()) return print_failure(unreadable_file(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
       print_failure({ExitCode::ok, input_words(command_.file) + ": managed frames are missing: " + snapshot.unasked});
     }
     say_missing_assemblies();
+    symbols_.loader.say(symbols_.missing);
     const bool colour = wants_colour(command_, host_.show_colours());
     if (const auto failure = write_dump(snapshot, command_, colour, output, calls)) return print_failure(*failure);
     if (!unmatched.empty()) return print_failure(missing);
@@ -106,12 +109,13 @@ class DumpFileRun {
       print_failure({ExitCode::ok, input_words(command_.file) +
                                 ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
     }
-    const OpenedClr clr = host_.open_clr(target_, command_);
+    const OpenedClr clr = host_.open_clr(target_, command_, symbols_.loader.servers());
     if (!clr.way.empty()) log(clr.way);
     Snapshot snapshot =
         target_snapshot(target_, clr.questions.get(), clr.obstacle, [this](const TargetThread& thread) {
           return command_.threads.contains(thread.os_id, thread.name);
         });
+    if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) log(agreement);
     if (clr.questions != nullptr) missing_assemblies_ = clr.questions->missing_assemblies();
     snapshot.capture = CaptureMethod::file;
     snapshot.omissions.threads = !command_.threads.empty();
@@ -129,6 +133,11 @@ class DumpFileRun {
     for (Assembly& assembly : snapshot.assemblies) identify(assembly, lines_);
     add_lines(snapshot, lines_);
     add_native_locks(snapshot, target_);
+    const std::vector<MissingPdb> missing = missing_of(symboliser_, lines_);
+    if (const std::string unfound = missing_text(missing); !unfound.empty()) log(unfound);
+    symbols_.missing.insert(symbols_.missing.end(), missing.begin(), missing.end());
+    std::ranges::sort(symbols_.missing);
+    symbols_.missing.erase(std::unique(symbols_.missing.begin(), symbols_.missing.end()), symbols_.missing.end());
   }
 
  private:
@@ -139,7 +148,7 @@ class DumpFileRun {
   const DumpFileCommand& command_;
   const DumpFileServices& host_;
   const MappedFile& mapped_;
-  SymbolPath path_;
+  DumpFileSymbols& symbols_;
   DiskImageFiles disk_;
   DiskImages images_;
   DumpTarget target_;
@@ -162,11 +171,12 @@ MappedFile open_dump_file(const std::string& path) {
 
 }  // namespace
 
-Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host) {
+Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host,
+                                 DumpFileSymbols& symbols) {
   const MappedFile file = open_dump_file(command.file);
-  const Minidump dump = Minidump::parse(file.bytes());
+  const Minidump dump = Minidump::parse(file);
   if (auto failure = unusable(command.file, file, dump)) return std::move(*failure);
-  DumpFileRun look(command, host, file, dump);
+  DumpFileRun look(command, host, file, dump, symbols);
   Snapshot snapshot = look.stacks();
   CallChecker calls = look.call_checker(snapshot);
   look.name(snapshot, calls);
@@ -180,13 +190,14 @@ ExitCode run(const DumpFileCommand& command, const DumpFileServices& host) {
     return print_failure(unwritable_output(command.output, "that would overwrite the dump file that is read"));
   }
   if (const auto failure = refuse_terminal(*command.format, command.output)) return print_failure(*failure);
-  say_missing_folders(command.symbol_path);
+  say_missing_folders(command.symbols);
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
   const MappedFile file = open_dump_file(command.file);
-  const Minidump dump = Minidump::parse(file.bytes());
+  const Minidump dump = Minidump::parse(file);
   if (const auto failure = unusable(command.file, file, dump)) return print_failure(*failure);
-  return DumpFileRun(command, host, file, dump).run(output);
+  DumpFileSymbols symbols(command.symbols);
+  return DumpFileRun(command, host, file, dump, symbols).run(output);
 }
 
 }  // namespace mixwalk

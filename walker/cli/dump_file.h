@@ -4,8 +4,11 @@
 #include <string>
 
 #include "symbols/image_files.h"
+#include "symbols/server/store_fetch.h"
 #include "walker/base/failure.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/options/options.h"
+#include "walker/cli/symbol_loader.h"
 #include "walker/clr/contracts/open_contracts.h"
 #include "walker/model/snapshot.h"
 #include "walker/target/target.h"
@@ -20,12 +23,24 @@ struct DumpFileServices {
   // Makes standard output show colours. Returns false if it is no console, or a console that cannot.
   bool (*show_colours)();
   // Opens the dump's runtime for questions.
-  std::function<OpenedClr(const Target& target, const DumpFileCommand& command)> open_clr;
+  std::function<OpenedClr(const Target& target, const DumpFileCommand& command, StoreFetch* servers)> open_clr;
   std::function<void(const std::string&)> log;  // prints what is being done, with --verbose
 };
 
-// The stacks of a process in a minidump, with names. Facts about the file that a person must know are reported.
-Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host);
+// Reads files of this machine for dump files, and loads what symbol servers have besides. Several dump files of one
+// command use one object, so that the limits hold for all of them together.
+struct DumpFileSymbols {
+  explicit DumpFileSymbols(const SymbolChoice& choice) : path(symbol_path_of(choice)), loader(path, choice) {}
+
+  SymbolPath path;
+  SymbolLoader loader;
+  std::vector<MissingPdb> missing;  // in all dump files
+};
+
+// The stacks of a process in a minidump, with names. Facts about the file that a person must know are reported, but not
+// what `symbols` lack.
+Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileServices& host,
+                                 DumpFileSymbols& symbols);
 
 // Prints the stacks of a process in a minidump. Failures are reported. Returns ExitCode::crash if the dump was written
 // because of a crash.

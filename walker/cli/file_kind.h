@@ -23,4 +23,8 @@ FileKind file_kind(std::string_view bytes);
 // for FileKind::other. `command`: "report".
 std::string kind_refusal(std::string_view command, FileKind kind);
 
+// The same for a file of FileKind::other, by its first bytes: what it is, as far as a user can do something about it,
+// and what the command takes: "it is a text file, and convert takes .mixwalk files".
+std::string other_file_refusal(std::string_view command, std::string_view bytes);
+
 }  // namespace mixwalk

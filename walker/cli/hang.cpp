@@ -83,6 +83,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
 
 // Reads a file. Its first bytes show which kind it is. `over_time`: as in add_stored.
 std::optional<Failure> read_file(const std::string& file, const OpenDump& open_dump, bool over_time, Inputs& inputs) {
+  const std::string_view command = over_time ? "compare" : "report";
   const auto bytes = file_bytes(file, [](std::string_view first) {
     return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
   });
@@ -97,10 +98,13 @@ std::optional<Failure> read_file(const std::string& file, const OpenDump& open_d
     if (auto failure = add_stored(inputs, file, *bytes, over_time)) return failure;
   } else if (is_json(*bytes)) {
     ReadJsonDump read = read_json_dump(*bytes);
-    if (!read.snapshot) return unreadable_file(file, read.error);
+    if (!read.snapshot) {
+      const bool is_dump = file_kind(*bytes) == FileKind::json;
+      return unreadable_file(file, is_dump ? read.error : other_file_refusal(command, *bytes));
+    }
     add(inputs, file, std::move(*read.snapshot));
   } else {
-    return unreadable_file(file, "it is neither a .mixwalk file nor a minidump nor JSON");
+    return unreadable_file(file, other_file_refusal(command, *bytes));
   }
   if (inputs.dumps.dumps.size() > kMaxDumps) return unreadable_file(file, "there are more than 1000 dumps");
   return std::nullopt;
@@ -248,7 +252,7 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
   if (command.output && is_one_of(*command.output, command.files)) {
     return print_failure(unwritable_output(command.output, "that would overwrite a dump that is read"));
   }
-  say_missing_folders(command.symbol_path);
+  say_missing_folders(command.symbols);
   Output output(command.output);
   if (const auto failure = output.failure()) return print_failure(*failure);
   Inputs inputs;
@@ -278,15 +282,18 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
 }
 
 ExitCode run(const HangCommand& command, const DumpFileServices& host) {
-  return run(command, wants_colour(command, host.show_colours()), [&](const std::string& file) {
+  DumpFileSymbols symbols(command.symbols);
+  const ExitCode code = run(command, wants_colour(command, host.show_colours()), [&](const std::string& file) {
     DumpFileCommand one;
     one.file = file;
     one.dac = command.dac;
     one.runtime_data = command.runtime_data;
     one.verbose = command.verbose;
-    one.symbol_path = command.symbol_path;
-    return read_dump_file(one, host);
+    one.symbols = command.symbols;
+    return read_dump_file(one, host, symbols);
   });
+  if (!command.quiet) symbols.loader.say(symbols.missing);
+  return code;
 }
 
 }  // namespace mixwalk

@@ -12,39 +12,78 @@
 
 namespace mixwalk {
 
-std::string symbol_path_text(const std::optional<std::string>& given) {
-  return given ? *given : environment_text("_NT_SYMBOL_PATH").value_or("");
+namespace {
+
+std::string symbol_path_text(const SymbolChoice& choice) {
+  return choice.path ? *choice.path : environment_text("_NT_SYMBOL_PATH").value_or("");
 }
 
-void say_missing_folders(const std::optional<std::string>& given) {
-  const SymbolPath path = parse_symbol_path(given.value_or(""));
+bool exists_in(const std::string& folder, std::string_view name) {
+  std::error_code ignored;
+  return std::filesystem::exists(path_of(join_path(folder, name)), ignored);
+}
+
+}  // namespace
+
+std::string default_symbol_store() {
+  // The first variable is Windows', the others are those of the XDG base directories.
+  if (const auto local = environment_text("LOCALAPPDATA"); local && is_on_drive(*local)) {
+    return *local + "\\mixwalk\\symbols";
+  }
+  if (const auto cache = environment_text("XDG_CACHE_HOME"); cache && cache->starts_with('/')) {
+    return *cache + "/mixwalk/symbols";
+  }
+  const auto home = environment_text("HOME");
+  return home && home->starts_with('/') ? *home + "/.cache/mixwalk/symbols" : std::string();
+}
+
+SymbolPath symbol_path_of(const SymbolChoice& choice) {
+  SymbolPath path = parse_symbol_path(symbol_path_text(choice), default_symbol_store(), choice.asking);
+  for (SymbolPath::Folder& folder : path.folders) folder.two_tier = exists_in(folder.path, "index2.txt");
+  return path;
+}
+
+void say_missing_folders(const SymbolChoice& choice) {
+  const SymbolPath path = parse_symbol_path(choice.path.value_or(""), default_symbol_store());
+  std::vector<std::string> made_when_needed = {default_symbol_store()};
+  for (const SymbolPath::Server& server : path.servers) {
+    made_when_needed.insert(made_when_needed.end(), server.stores.begin(), server.stores.end());
+  }
   for (const SymbolPath::Folder& folder : path.folders) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path_of(folder.path), ignored)) continue;
+    if (std::ranges::find(made_when_needed, folder.path) != made_when_needed.end()) continue;
     print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(folder.path) + " is not a folder, and is left out"});
   }
-  for (const std::string& part : path.left_out) {
-    print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(part) +
-                                     " is on another machine, and is left out: fetch PDBs into a folder (symchk), and "
-                                     "name that"});
+  for (const SymbolPath::LeftOut& one : path.left_out) {
+    print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(one.part) + ' ' + std::string(one.why) +
+                                     ", and is left out: " + std::string(one.advice)});
   }
 }
 
-LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
-    : LocalSymbols(parse_symbol_path(symbol_path_text(symbol_path))) {}
-
-LocalSymbols::LocalSymbols(const SymbolPath& path)
-    : files_(disk_, folders_of(path)),
-      symboliser_(files_, disk_, path),
-      lines_(files_, disk_, path),
+LocalSymbols::LocalSymbols(const SymbolChoice& choice, const SymbolPath& path)
+    : loader_(path, choice),
+      files_(disk_, folders_of(path)),
+      symboliser_(files_, disk_, path, loader_.servers()),
+      lines_(files_, disk_, path, loader_.servers()),
       identities_(files_, path) {}
 
 std::vector<MissingPdb> LocalSymbols::missing() const { return missing_of(symboliser_, lines_); }
 
-std::vector<std::string> LocalSymbols::refused() const {
-  std::vector<std::string> refused = symboliser_.refused();
-  refused.insert(refused.end(), lines_.refused().begin(), lines_.refused().end());
-  return refused;
+std::vector<std::string> LocalSymbols::problems() const { return problems_of(symboliser_, lines_); }
+
+std::vector<std::string> problems_of(const Symboliser& native, const ManagedLines& managed) {
+  std::vector<std::string> problems = native.problems();
+  problems.insert(problems.end(), managed.problems().begin(), managed.problems().end());
+  return problems;
+}
+
+void say_symbol_problems(const std::vector<std::string>& problems) {
+  constexpr std::size_t kMaxShown = 20;
+  for (std::size_t i = 0; i < std::min(problems.size(), kMaxShown); ++i) print_failure({ExitCode::ok, problems[i]});
+  if (problems.size() > kMaxShown) {
+    print_failure({ExitCode::ok, "and " + count_words(problems.size() - kMaxShown, "further symbol file")});
+  }
 }
 
 std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines& managed) {

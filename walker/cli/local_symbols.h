@@ -8,23 +8,28 @@
 #include "symbols/image_identities.h"
 #include "symbols/managed_lines.h"
 #include "symbols/symboliser.h"
+#include "walker/cli/options/options.h"
+#include "walker/cli/symbol_loader.h"
 
 namespace mixwalk {
 
-// The text of the symbol path: the value of --symbol-path, or else the environment variable _NT_SYMBOL_PATH. Empty if
-// neither is given.
-std::string symbol_path_text(const std::optional<std::string>& given);
+// The folder for files of symbol servers, if the symbol path names none: in the user's own folders. Empty if the system
+// does not say where these are.
+std::string default_symbol_store();
 
-// Prints a line for each folder of a given --symbol-path in which nothing can be found: it does not exist, or is on
+// The symbol path of a command: the value of --symbol-path, or else the environment variable _NT_SYMBOL_PATH, with the
+// servers that are to be asked.
+SymbolPath symbol_path_of(const SymbolChoice& choice);
+
+// Prints a line for each part of a given --symbol-path in which nothing can be found: it does not exist, or is on
 // another machine. Nothing for the environment variable, which is not of this command; mixwalk doctor checks it.
-void say_missing_folders(const std::optional<std::string>& given);
+void say_missing_folders(const SymbolChoice& choice);
 
 // The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
-// the user names. Not frozen-safe; one thread at a time.
+// the user names; and what symbol servers have besides. Not frozen-safe; one thread at a time.
 class LocalSymbols {
  public:
-  // `symbol_path`: the value of --symbol-path. If it has no value, the environment variable _NT_SYMBOL_PATH is used.
-  explicit LocalSymbols(const std::optional<std::string>& symbol_path);
+  explicit LocalSymbols(const SymbolChoice& choice) : LocalSymbols(choice, symbol_path_of(choice)) {}
 
   Symboliser& symboliser() noexcept { return symboliser_; }
   ManagedLines& lines() noexcept { return lines_; }
@@ -32,12 +37,16 @@ class LocalSymbols {
 
   // The PDBs that were not found so far, native and portable; sorted, each once.
   std::vector<MissingPdb> missing() const;
-  // The same as PdbFinder::refused(), for native and portable PDBs.
-  std::vector<std::string> refused() const;
+  // See problems_of().
+  std::vector<std::string> problems() const;
+  // Prints what was loaded, and what is missing (SymbolLoader::lines).
+  void say() { loader_.say(missing()); }
+  SymbolLoader& loader() noexcept { return loader_; }
 
  private:
-  explicit LocalSymbols(const SymbolPath& path);
+  LocalSymbols(const SymbolChoice& choice, const SymbolPath& path);
 
+  SymbolLoader loader_;
   DiskImageFiles disk_;
   LocalImageFiles files_;
   Symboliser symboliser_;
@@ -47,6 +56,11 @@ class LocalSymbols {
 
 // The PDBs that neither of the two found so far; sorted, each once.
 std::vector<MissingPdb> missing_of(const Symboliser& native, const ManagedLines& managed);
+
+// What a person should know about the symbol files that the two met: which are not used, and which lack most symbols.
+std::vector<std::string> problems_of(const Symboliser& native, const ManagedLines& managed);
+// Prints these lines. Of a long list only the first entries.
+void say_symbol_problems(const std::vector<std::string>& problems);
 
 // A text for people: "name,GUIDage,1" per line, as symchk /im reads it. Names that come from the target are made
 // printable. Of a very long list the text has only the first entries.

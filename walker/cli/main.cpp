@@ -22,7 +22,7 @@
 namespace mixwalk {
 namespace {
 
-OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
+OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command, StoreFetch*) {
   OpenedClr clr = open_contracts(target, command.runtime_data);
   if (!clr.obstacle.empty()) clr.obstacle += "; the runtime's debugging library runs on Windows only";
   return clr;

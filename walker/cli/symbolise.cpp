@@ -30,7 +30,6 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 // The limit for one record. mixwalk writes records of some megabytes.
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxShownRefused = 20;
 
 bool is_named(const Frame& frame) noexcept {
   return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
@@ -111,7 +110,7 @@ class Symbolising {
  public:
   explicit Symbolising(const SymboliseCommand& command)
       : command_(command),
-        symbols_(command.symbol_path),
+        symbols_(command.symbols),
         collector_([this](Frame frame,
                           const Module& module) { return name(std::move(frame), module); },
                    [this](Frame& frame, const Assembly& assembly) {
@@ -130,7 +129,7 @@ class Symbolising {
   std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
   Failure unreadable(std::string_view why) const { return unreadable_file(command_.input, why); }
   void say_what_was_done(bool replaces) const;
-  ExitCode say_what_is_missing() const;
+  ExitCode say_what_is_missing();
 
   const SymboliseCommand& command_;
   LocalSymbols symbols_;
@@ -204,13 +203,16 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
 }
 
 ExitCode Symbolising::run() {
-  say_missing_folders(command_.symbol_path);
+  say_missing_folders(command_.symbols);
   using Kind = RecordSequence::Next::Kind;
   RecordFile in(command_.input);
   RecordSequence::Next next = in.next();
   if (next.kind == Kind::refused) {
-    const std::string why = kind_refusal("symbolise", file_kind(in.rest()));
-    return print_failure(unreadable(why.empty() ? next.why : why));
+    std::string why = kind_refusal("symbolise", file_kind(in.rest()));
+    if (why.empty()) {
+      why = in.rest().starts_with(layout::kMagic) ? next.why : other_file_refusal("symbolise", in.rest());
+    }
+    return print_failure(unreadable(why));
   }
   if (next.kind == Kind::more) return print_failure(unreadable(in.error()));
   if (would_empty(command_.output, command_.input)) {
@@ -248,14 +250,8 @@ void Symbolising::say_what_was_done(bool replaces) const {
                              managed_.before, managed_.all, managed_.after, inlined_)});
 }
 
-ExitCode Symbolising::say_what_is_missing() const {
-  const std::vector<std::string> refused = symbols_.refused();
-  for (std::size_t i = 0; i < std::min(refused.size(), kMaxShownRefused); ++i) {
-    print_failure({ExitCode::ok, "not used: " + refused[i]});
-  }
-  if (refused.size() > kMaxShownRefused) {
-    print_failure({ExitCode::ok, "not used: " + count_words(refused.size() - kMaxShownRefused, "further file")});
-  }
+ExitCode Symbolising::say_what_is_missing() {
+  say_symbol_problems(symbols_.problems());
   if (!unidentified_.empty()) {
     print_failure({ExitCode::ok,
                    fmt::format("the files of {} were not found, and the recording does not say which PDBs they have; "
@@ -263,9 +259,11 @@ ExitCode Symbolising::say_what_is_missing() const {
                                count_words(unidentified_.size(), "image"), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
+  symbols_.loader().say({});
   if (missing.empty()) return ExitCode::ok;
   print_failure(
-      {ExitCode::ok, not_found_words(missing) + "; standard output has the list in the form that symchk /im reads"});
+      {ExitCode::ok, not_found_words(missing) + "; standard output has the list in the form that symchk /im reads" +
+                         symbols_.loader().advice()});
   return print(manifest_text(missing));
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "symbols/assembly.h"
+#include "unmanaged/step/stack_copy.h"
+#include "walker/merge/runtime_call.h"
 #include "walker/model/frame.h"
 
 namespace mixwalk {
@@ -133,6 +135,10 @@ class ClrQuestions {
 
   // The result is in the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
+
+  // The calls from managed to native code that a thread is in, leaf first, as the runtime has noted them for itself.
+  // `stack`: the thread's stack. Returns nothing if the runtime's own list cannot be read.
+  virtual std::vector<RuntimeCall> calls_of(std::uint32_t /*os_id*/, const StackCopy& /*stack*/) { return {}; }
 
   // Announces the questions that will be asked one by one afterwards. If each question is sent to another process, all
   // of them together then cost little more than one.

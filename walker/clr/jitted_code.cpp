@@ -42,7 +42,7 @@ std::optional<JittedFunction> find_jitted_function(const MemoryReader& memory, c
   const auto rva = static_cast<std::uint32_t>(ip - base);
   for (std::uint32_t i = 0; i < *count; ++i) {
     const auto entry = memory.read_value<FunctionEntry>(entries + sizeof(FunctionEntry) * std::uint64_t{i});
-    if (!entry || entry->begin >= entry->end) return std::nullopt;  // the first unused entry is zero
+    if (!entry || entry->begin >= entry->end) return std::nullopt;  // an unused entry
     if (entry->contains(rva)) return JittedFunction{base, *entry};
   }
   return std::nullopt;

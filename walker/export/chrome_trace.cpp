@@ -33,9 +33,9 @@ std::string microseconds(std::uint64_t ns) {
 
 std::uint64_t added(std::uint64_t a, std::uint64_t b) { return a + std::min(b, kLast - a); }
 
-class Writer {
+class ChromeTraceWriter {
  public:
-  Writer(const ShownRecording& shown, ByteSink& sink)
+  ChromeTraceWriter(const ShownRecording& shown, ByteSink& sink)
       : shown_(shown), recording_(shown.recording), stacks_(shown.stacks), json_(sink) {}
 
   bool write() {
@@ -230,6 +230,6 @@ class Writer {
 
 }  // namespace
 
-bool write_chrome_trace(const ShownRecording& shown, ByteSink& sink) { return Writer(shown, sink).write(); }
+bool write_chrome_trace(const ShownRecording& shown, ByteSink& sink) { return ChromeTraceWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

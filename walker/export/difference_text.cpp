@@ -9,6 +9,7 @@
 
 #include "unmanaged/enum_texts.h"
 #include "walker/base/printable.h"
+#include "walker/export/text_styles.h"
 #include "walker/hang/finding_words.h"
 #include "walker/shown/recording_difference.h"
 #include "walker/shown/utc_text.h"
@@ -17,8 +18,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
-constexpr std::size_t kMaxName = 200;  // bytes
+constexpr std::size_t kNameBytes = 200;  // bytes
 // How many frames of each list are shown, unless all are asked for.
 constexpr std::size_t kFrames = 10;
 // The least difference that is shown, in percentage points. A smaller one would be printed as 0.0.
@@ -40,9 +40,9 @@ struct Share {
   double points(const FrameDifference& frame) const { return 100 * (frame.after.*of - frame.before.*of); }
 };
 
-class Writer {
+class DifferenceTextWriter {
  public:
-  Writer(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
+  DifferenceTextWriter(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
          const DifferenceTextOptions& options)
       : frames_(recording_difference(before, after)), options_(options) {
     text_ = fmt::format("{}Shares of all {}, before and after{}\n", bold(), kUnits.of(after.event), reset());
@@ -68,11 +68,11 @@ class Writer {
   void add_recording(std::string_view name, const Recording& recording, const std::string& file) {
     const std::string rate = rate_sentence(recording), standings = standing_sentence(recording);
     text_ += fmt::format("  {}  process {}  {}  {}  {} in {}  {}  {}{}{}{}{}\n", name, recording.process.id,
-                         printable(recording.process.path, kMaxName), utc_text(recording.unix_time_ms),
+                         printable(recording.process.path, kNameBytes), utc_text(recording.unix_time_ms),
                          count_words(recording.samples.size(), "sample"), time_words(recording.duration_ns / 1'000'000),
                          count_words(recording.threads.size(), "thread"), rate.empty() ? rate : rate + "  ",
                          standings.empty() ? standings : standings + "  ", dim(),
-                         printable(file, kMaxName), reset());
+                         printable(file, kNameBytes), reset());
   }
 
   // Returns false if the list is empty.
@@ -87,15 +87,18 @@ class Writer {
       const double of_a = std::abs(share.points(*a)), of_b = std::abs(share.points(*b));
       return of_a != of_b ? of_a > of_b : a->label < b->label;
     });
-    text_ += fmt::format("\n{}{}, {}{} (points of the total)\n", bold(), grew ? "Grew" : "Shrank", share.title, reset());
+    text_ += fmt::format("\n{}{}, {}{} (points of the total)\n", bold(), grew ? "Grew" : "Shrank", share.title,
+                         reset());
     const std::size_t shown = options_.all ? listed.size() : std::min(listed.size(), kFrames);
     for (std::size_t i = 0; i < shown; ++i) {
       const FrameDifference& frame = *listed[i];
       text_ += fmt::format("  {:+6.1f}  {:5.1f} % → {:5.1f} %  {}  {}\n", share.points(frame),
                            100 * (frame.before.*share.of), 100 * (frame.after.*share.of), frame.kind,
-                           printable(frame.label, kMaxName));
+                           printable(frame.label, kNameBytes));
     }
-    if (shown < listed.size()) text_ += fmt::format("  … {} (--all)\n", count_words(listed.size() - shown, "more frame"));
+    if (shown < listed.size()) {
+      text_ += fmt::format("  … {} (--all)\n", count_words(listed.size() - shown, "more frame"));
+    }
     return true;
   }
 
@@ -108,7 +111,7 @@ class Writer {
 
 bool write_difference_text(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
                            const DifferenceTextOptions& options, ByteSink& sink) {
-  return sink.write(Writer(before, after, files, options).text());
+  return sink.write(DifferenceTextWriter(before, after, files, options).text());
 }
 
 }  // namespace mixwalk

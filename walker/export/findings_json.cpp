@@ -13,9 +13,9 @@
 namespace mixwalk {
 namespace {
 
-class Writer {
+class FindingsJsonWriter {
  public:
-  Writer(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink)
+  FindingsJsonWriter(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink)
       : dumps_(dumps), findings_(findings), json_(sink) {}
 
   bool write(std::string_view tool_version, const Fleet* fleet) {
@@ -143,7 +143,7 @@ class Writer {
 
 bool write_findings_json(std::span<const Snapshot> dumps, const Findings& findings, std::string_view tool_version,
                          ByteSink& sink, const Fleet* fleet) {
-  return Writer(dumps, findings, sink).write(tool_version, fleet);
+  return FindingsJsonWriter(dumps, findings, sink).write(tool_version, fleet);
 }
 
 }  // namespace mixwalk

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "walker/base/printable.h"
+#include "walker/export/text_styles.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/shown/frame_label.h"
@@ -18,9 +19,6 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m", kRed = "\x1b[31m",
-                           kCyan = "\x1b[36m";
-
 // The limits for one screen. With --all everything is shown.
 constexpr std::size_t kMaxName = 200, kMaxLine = 1000;  // bytes
 constexpr LineLimits kLimits{.names = kMaxLine, .files = kMaxName};
@@ -28,9 +26,9 @@ constexpr std::size_t kDumps = 10, kFindings = 8, kFindingThreads = 12, kGroups 
 
 std::string line_of(std::string_view text) { return printable(text, kMaxLine); }
 
-class Writer {
+class FindingsTextWriter {
  public:
-  Writer(std::span<const Snapshot> dumps, const Findings& findings, const FindingsTextOptions& options)
+  FindingsTextWriter(std::span<const Snapshot> dumps, const Findings& findings, const FindingsTextOptions& options)
       : dumps_(dumps), findings_(findings), options_(options), names_(dumps.begin(), dumps.end()) {}
 
   std::string text() {
@@ -310,7 +308,7 @@ class Writer {
 
 bool write_findings_text(std::span<const Snapshot> dumps, const Findings& findings, const FindingsTextOptions& options,
                          ByteSink& sink) {
-  return sink.write(Writer(dumps, findings, options).text());
+  return sink.write(FindingsTextWriter(dumps, findings, options).text());
 }
 
 }  // namespace mixwalk

@@ -21,9 +21,9 @@ std::string milliseconds(std::uint64_t ns) {
   return fmt::format("{}.{:06}", ns / 1'000'000, ns % 1'000'000);
 }
 
-class Writer {
+class FirefoxProfileWriter {
  public:
-  Writer(const ShownRecording& shown, ByteSink& sink)
+  FirefoxProfileWriter(const ShownRecording& shown, ByteSink& sink)
       : shown_(shown), recording_(shown.recording), json_(sink), tables_(recording_, shown.stacks) {}
 
   bool write() {
@@ -310,6 +310,6 @@ class Writer {
 
 }  // namespace
 
-bool write_firefox_profile(const ShownRecording& shown, ByteSink& sink) { return Writer(shown, sink).write(); }
+bool write_firefox_profile(const ShownRecording& shown, ByteSink& sink) { return FirefoxProfileWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

@@ -160,6 +160,7 @@ Json crash_json(const Snapshot& snapshot) {
   json["access"] = touched ? Json(enum_name(crash.access)) : Json(nullptr);
   json["touched"] = touched ? Json(hex(crash.touched)) : Json(nullptr);
   json["detail"] = crash.detail == 0 ? Json(nullptr) : Json(hex(crash.detail));
+  json["text"] = or_null(crash.text);
   json["frame"] = nullptr;
   json["program_frame"] = nullptr;
   const FrameNames names(snapshot);
@@ -168,7 +169,10 @@ Json crash_json(const Snapshot& snapshot) {
   if (place.program != kNoFrame) json["program_frame"] = place.program;
   json["objects"] = Json::array();
   for (const CrashObject& object : crash.objects) {
-    json["objects"].push_back({{"type", object.type}, {"message", or_null(object.message)}, {"trace", object.trace}});
+    json["objects"].push_back({{"type", object.type},
+                               {"message", or_null(object.message)},
+                               {"hresult", object.hresult == 0 ? Json(nullptr) : Json(hex(object.hresult))},
+                               {"trace", object.trace}});
   }
   return json;
 }

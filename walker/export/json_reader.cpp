@@ -217,11 +217,13 @@ std::optional<Crash> read_crash(const Json& document) {
   crash.access = word_of<CrashAccess>(json, "access");
   crash.touched = hex_of(json, "touched");
   crash.detail = static_cast<std::uint32_t>(hex_of(json, "detail"));
+  crash.text = text_of(json, "text");
   for (const Json& from : array_of(json, "objects")) {
     if (crash.objects.size() == kMaxCrashObjects) break;
     CrashObject& object = crash.objects.emplace_back();
     object.type = text_of(from, "type");
     object.message = text_of(from, "message");
+    object.hresult = static_cast<std::uint32_t>(hex_of(from, "hresult"));
     const Json* const trace = member(from, "trace");
     if (trace == nullptr) continue;
     if (!trace->is_array()) refuse("trace", "array");

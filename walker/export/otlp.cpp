@@ -73,9 +73,9 @@ class Table {
 };
 
 // A field that is 0 is left out, as in proto3, because entries of a table are compared by their bytes.
-class Writer {
+class OtlpWriter {
  public:
-  Writer(const ShownRecording& shown, ImageFiles& images, const OtlpOptions& options)
+  OtlpWriter(const ShownRecording& shown, ImageFiles& images, const OtlpOptions& options)
       : shown_(shown),
         recording_(shown.recording),
         images_(images),
@@ -232,6 +232,7 @@ class Writer {
     text("process.runtime.name", runtime.name);
     text("process.runtime.version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
                                                 runtime.build, runtime.revision));
+    text("host.name", recording_.process.host);
     text("os.type", "windows");
   }
 
@@ -299,7 +300,7 @@ class Writer {
     }
     // Two recorded threads can be one thread here, if the thread began to run managed code later.
     const auto same = [&](std::uint32_t a, std::uint32_t b) {
-      return stacks[a] == stacks[b] &&
+      return stacks[a] == stacks[b] && recording_.samples[a].standing == recording_.samples[b].standing &&
              threads[recording_.samples[a].thread] == threads[recording_.samples[b].thread];
     };
     std::vector<std::uint32_t> order(recording_.samples.size());
@@ -307,7 +308,9 @@ class Writer {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       const auto& thread_a = threads[recording_.samples[a].thread];
       const auto& thread_b = threads[recording_.samples[b].thread];
-      return thread_a != thread_b ? thread_a < thread_b : stacks[a] < stacks[b];
+      if (thread_a != thread_b) return thread_a < thread_b;
+      if (stacks[a] != stacks[b]) return stacks[a] < stacks[b];
+      return recording_.samples[a].standing < recording_.samples[b].standing;
     });
     std::vector<std::int64_t> values;
     std::vector<std::uint64_t> times;
@@ -320,10 +323,13 @@ class Writer {
         values.push_back(clamped(recording_.samples[*i].value));
         times.push_back(begin_ns_ + std::min(recording_.samples[*i].time_ns, kLastNs - begin_ns_));
       }
-      const Indices& thread = threads[recording_.samples[*first].thread];
+      Indices indices = threads[recording_.samples[*first].thread];
+      if (const Standing standing = recording_.samples[*first].standing; standing != Standing::unknown) {
+        indices.push_back(attribute("mixwalk.standing", enum_name(standing)));
+      }
       MessageBuilder<SampleField> out(profile, ProfileField::samples);
       out.add_int32(SampleField::stack_index, stacks[*first]);
-      out.add_packed_int32(SampleField::attribute_indices, thread.begin(), thread.end());
+      out.add_packed_int32(SampleField::attribute_indices, indices.begin(), indices.end());
       out.add_packed_int64(SampleField::values, values.begin(), values.end());
       out.add_packed_fixed64(SampleField::timestamps_unix_nano, times.begin(), times.end());
       first = last;
@@ -364,7 +370,7 @@ class Writer {
 }  // namespace
 
 bool write_otlp(const ShownRecording& shown, ImageFiles& images, ByteSink& sink, const OtlpOptions& options) {
-  return sink.write(Writer(shown, images, options).document());
+  return sink.write(OtlpWriter(shown, images, options).document());
 }
 
 }  // namespace mixwalk

@@ -40,9 +40,9 @@ enum class LocationField : Tag { id = 1, mapping_id = 2, address = 3, line = 4 }
 enum class LineField : Tag { function_id = 1, line = 2 };
 enum class FunctionField : Tag { id = 1, name = 2, system_name = 3, filename = 4 };
 
-class Writer {
+class PprofWriter {
  public:
-  Writer(const ShownRecording& shown, ByteSink& sink)
+  PprofWriter(const ShownRecording& shown, ByteSink& sink)
       : shown_(shown), recording_(shown.recording), stacks_(shown.stacks), locations_(stacks_), sink_(sink) {}
 
   bool write() {
@@ -243,6 +243,6 @@ class Writer {
 
 }  // namespace
 
-bool write_pprof(const ShownRecording& shown, ByteSink& sink) { return Writer(shown, sink).write(); }
+bool write_pprof(const ShownRecording& shown, ByteSink& sink) { return PprofWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

@@ -13,9 +13,9 @@
 namespace mixwalk {
 namespace {
 
-class Writer {
+class SpeedscopeWriter {
  public:
-  Writer(const ShownRecording& shown, ByteSink& sink)
+  SpeedscopeWriter(const ShownRecording& shown, ByteSink& sink)
       : shown_(shown), recording_(shown.recording), stacks_(shown.stacks), json_(sink) {}
 
   bool write() {
@@ -134,6 +134,6 @@ class Writer {
 
 }  // namespace
 
-bool write_speedscope(const ShownRecording& shown, ByteSink& sink) { return Writer(shown, sink).write(); }
+bool write_speedscope(const ShownRecording& shown, ByteSink& sink) { return SpeedscopeWriter(shown, sink).write(); }
 
 }  // namespace mixwalk

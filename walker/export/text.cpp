@@ -8,6 +8,7 @@
 
 #include "walker/base/count_words.h"
 #include "walker/base/printable.h"
+#include "walker/export/text_styles.h"
 #include "walker/hang/crash_place.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
@@ -25,16 +26,14 @@
 namespace mixwalk {
 namespace {
 
-// ANSI colours of the standard sixteen, which are readable on dark and on light backgrounds.
-constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
-constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m", kLock = "\x1b[33m";
+constexpr std::string_view kManaged = kCyan, kStub = "\x1b[35m", kGap = kRed, kLock = "\x1b[33m";
 
 constexpr LineLimits kLimits{.names = kMaxTextNameBytes, .files = kMaxTextNameBytes};
 
 std::string bounded(std::string_view text) { return printable(text, kMaxTextNameBytes); }
 
 // Quotes a name. Quotes inside the name are escaped, so that they do not end the text.
-std::string quoted(std::string_view text) {
+std::string quoted_name(std::string_view text) {
   std::string out = "\"";
   for (const char c : bounded(text)) {
     if (c == '"') out += '\\';
@@ -43,9 +42,9 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-class Writer {
+class DumpTextWriter {
  public:
-  Writer(const Snapshot& snapshot, const ShowOptions& options)
+  DumpTextWriter(const Snapshot& snapshot, const ShowOptions& options)
       : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), names_(snapshot),
         roles_(thread_roles(snapshot)) {}
 
@@ -54,18 +53,19 @@ class Writer {
     if (!snapshot_.crash) return {};
     const Crash& crash = *snapshot_.crash;
     std::string text = fmt::format("{}{}crash{}: {}\n", paint(kBold), paint(kGap), paint(kReset), crash_words(crash));
-    std::size_t shown = 0;
-    if (!crash.objects.empty()) text += "  " + bounded(object_words(crash, shown++)) + "\n";
+    // What the program or its exception says stands first, and the rest behind the place.
+    const std::vector<std::string> details = crash_details(crash);
+    if (!details.empty()) text += "  " + bounded(details.front()) + "\n";
     text += fmt::format("  thread {:#x}", crash.thread);
     const CrashPlace place = crash_place(names_);
-    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted(place.thread->name);
+    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted_name(place.thread->name);
     text += " at ";
     text += place.frame != kNoFrame ? label(place.thread->stack.frames[place.frame]) : code_label(crash.address);
     text += '\n';
     if (place.program != kNoFrame && place.program != place.frame) {
       text += "  called from " + label(place.thread->stack.frames[place.program]) + "\n";
     }
-    for (; shown < crash.objects.size(); ++shown) text += "  " + bounded(object_words(crash, shown)) + "\n";
+    for (std::size_t i = 1; i < details.size(); ++i) text += "  " + bounded(details[i]) + "\n";
     return text + '\n';
   }
 
@@ -186,7 +186,7 @@ class Writer {
 
   std::string thread_line(const Thread& thread) const {
     std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
-    if (!thread.name.empty()) text += " " + quoted(thread.name);
+    if (!thread.name.empty()) text += " " + quoted_name(thread.name);
     const ThreadRoles roles = roles_[static_cast<std::size_t>(&thread - snapshot_.threads.data())];
     if (roles.any()) text += fmt::format(" ({})", role_words(roles));
     text += fmt::format("{}  {}{}  ", paint(kReset), is_crashed(thread) ? "crashed, " : "",
@@ -248,7 +248,7 @@ class Writer {
                              : lock.kind == LockKind::monitor      ? "an object"
                                                                    : std::string(sentence(lock.kind));
     if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);
-    return lock.type.empty() ? what : what + ' ' + quoted(lock.type);
+    return lock.type.empty() ? what : what + ' ' + quoted_name(lock.type);
   }
 
   std::string held_by(const Lock& lock) const {
@@ -257,7 +257,7 @@ class Writer {
     if (lock.owner == 0) return lock.address == 0 ? "" : fmt::format("{}an unknown thread", words);
     std::string text = fmt::format("{}{:#x}", words, lock.owner);
     const auto owner = std::ranges::find(snapshot_.threads, lock.owner, &Thread::os_id);
-    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted(owner->name);
+    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted_name(owner->name);
     return text;
   }
 
@@ -331,7 +331,7 @@ class Writer {
 }  // namespace
 
 bool write_text(const Snapshot& snapshot, const ShowOptions& options, ByteSink& sink) {
-  const Writer writer(snapshot, options);
+  const DumpTextWriter writer(snapshot, options);
   if (!sink.write(writer.crash() + writer.header())) return false;
   // The thread that crashed comes first.
   const auto crashed =

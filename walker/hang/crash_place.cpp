@@ -32,7 +32,9 @@ CrashPlace crash_place(const FrameNames& names) {
   place.frame = index(std::ranges::find_if(frames, [&](const Frame& frame) {
     return frame.kind != FrameKind::gap && frame.address == snapshot.crash->address;
   }));
-  place.program = index(std::ranges::find_if(frames, [&](const Frame& frame) {
+  // Frames above are of handlers.
+  const auto from = frames.begin() + (place.frame != kNoFrame ? place.frame : 0);
+  place.program = index(std::find_if(from, frames.end(), [&](const Frame& frame) {
     return names.of_program(frame) && !(frame.kind == FrameKind::native && throws(frame.name));
   }));
   return place;

@@ -60,9 +60,7 @@ std::string asked_for_exit(const Thread* exits) {
 }  // namespace
 
 FindingText crash_text(const Crash& crash) {
-  FindingText text{"Crash: " + crash_words(crash), {}};
-  for (std::size_t i = 0; i < crash.objects.size(); ++i) text.details.push_back(object_words(crash, i));
-  return text;
+  return {"Crash: " + crash_words(crash), crash_details(crash)};
 }
 
 FindingText deadlock_text(std::size_t threads) {

@@ -10,6 +10,7 @@
 #include "unmanaged/step/unwind_step.h"
 #include "walker/merge/guessing_step.h"
 #include "walker/merge/managed_code.h"
+#include "walker/merge/runtime_call.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/raw_sample.h"
 
@@ -32,6 +33,10 @@ struct MergeView {
   std::chrono::milliseconds longest = std::chrono::seconds(1);
   // If this is null, the walk ends at code that has no unwind data.
   const GuessView* guess = nullptr;
+  // For a walk of the copy: the calls that the runtime has noted, leaf first. A guess must lead to the caller of the next
+  // call, and where no frame can be found, the walk goes on there. A walk by unwind data that passes a caller counts
+  // nevertheless: no such walk was seen (docs/contracts.md), and the list of a live thread may be older than the copy.
+  std::span<const RuntimeCall> calls = {};
 };
 
 // Makes a whole stack from a raw sample. Pure: all addresses are the target's, and names are added later.

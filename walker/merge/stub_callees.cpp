@@ -1,6 +1,8 @@
 #include "walker/merge/stub_callees.h"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace mixwalk {
 namespace {
@@ -45,6 +47,42 @@ void note_callees(Stack& stack, const StackCopy& copy) noexcept {
                            is_native(stack.frames[i - 1]);
     if (calls_out) frame.callee = callee_of(frame, stack.frames[i + 1].stack_pointer, copy);
   }
+}
+
+CallAgreement note_callees(Stack& stack, std::span<const RuntimeCall> calls) {
+  CallAgreement agreement{.calls = calls.size()};
+  std::vector<StackFrame>& frames = stack.frames;
+  // For each frame the run that it belongs to, or that ends at it.
+  constexpr std::size_t kNoRun = ~std::size_t{0};
+  std::vector<std::size_t> run_of(frames.size(), kNoRun);
+  for (const Run& run : stack.runs()) {
+    if (run.end != RunEnd::closed) continue;
+    std::fill_n(run_of.begin() + run.first_frame, run.frame_count + 1, agreement.runs++);
+  }
+  enum class Word : std::uint8_t { none, same, other };
+  std::vector<Word> words(agreement.runs, Word::none);
+  const auto begins_by = [&](std::size_t at, std::uint64_t rsp) {
+    return frames[at].kind == FrameKind::gap || frames[at].stack_pointer <= rsp;
+  };
+  std::size_t at = 0;
+  for (const RuntimeCall& call : calls) {
+    const std::uint64_t rsp = call.caller.registers.rsp();
+    while (at + 1 < frames.size() && begins_by(at + 1, rsp)) ++at;
+    // Behind a gap, the frame at which the walk went on may be above this Rsp.
+    while (at > 0 && frames[at].kind == FrameKind::gap) --at;
+    if (frames.empty()) break;
+    if (frames[at].function != call.function || frames[at].stack_pointer > rsp) {
+      if (run_of[at] != kNoRun) words[run_of[at]] = Word::other;
+      continue;
+    }
+    if (frames[at].kind == FrameKind::stub) frames[at].callee = call.callee;
+    if (frames[at].trust == Trust::runtime) continue;
+    ++agreement.met;
+    if (run_of[at] != kNoRun && words[run_of[at]] == Word::none) words[run_of[at]] = Word::same;
+  }
+  agreement.bounded = agreement.runs - static_cast<std::size_t>(std::ranges::count(words, Word::none));
+  agreement.agreed = static_cast<std::size_t>(std::ranges::count(words, Word::same));
+  return agreement;
 }
 
 }  // namespace mixwalk

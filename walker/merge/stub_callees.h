@@ -1,6 +1,10 @@
 #pragma once
 
+#include <span>
+
 #include "unmanaged/step/stack_copy.h"
+#include "walker/merge/runtime_call.h"
+#include "walker/model/call_agreement.h"
 #include "walker/model/stack.h"
 
 namespace mixwalk {
@@ -14,5 +18,9 @@ namespace mixwalk {
 // 10, class InlinedCallFrame in the runtime's frames.h.) This function cannot tell whether the word really is a
 // MethodDesc, so the word must not be passed to the runtime.
 void note_callees(Stack& stack, const StackCopy& copy) noexcept;
+
+// The same for frames whose calls the runtime has noted itself, leaf first. Returns how far the stack and these notes
+// agree.
+CallAgreement note_callees(Stack& stack, std::span<const RuntimeCall> calls);
 
 }  // namespace mixwalk

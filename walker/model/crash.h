@@ -20,6 +20,7 @@ inline constexpr CrashAccess kLastCrashAccess = CrashAccess::execute;
 struct CrashObject {
   std::string type;     // "System.InvalidOperationException", "std::runtime_error"; as the program has it
   std::string message;  // empty if there is none, or if it is not known
+  std::uint32_t hresult = 0;  // of a managed exception; 0 if it is not known
   // The frames of a managed exception's own stack trace, in the order of Exception.StackTrace, by their names.
   std::vector<std::string> trace;
 
@@ -36,6 +37,7 @@ struct Crash {
   // What the exception says besides its code: the NTSTATUS of a failed read from a disk, the FAST_FAIL_* of a fail
   // fast, the HRESULT of a managed exception. 0 if there is nothing.
   std::uint32_t detail = 0;
+  std::string text{};  // the message that the program gave to Environment.FailFast; empty if unknown
   // The exception objects: the one that was not caught first, then its inner exceptions.
   std::vector<CrashObject> objects;
 

@@ -1,6 +1,7 @@
 #include "walker/model/crash_words.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "unmanaged/enum_texts.h"
 #include "unmanaged/hex.h"
@@ -47,10 +48,10 @@ constexpr Words kCodes[] = {
     {0xC000'0091, "floating-point overflow"},
     {0xC000'0092, "floating-point stack check"},
     {0xC000'0093, "floating-point underflow"},
-    {0xC000'0094, "integer division by zero"},
+    {exception_code::kIntegerDivision, "integer division by zero"},
     {0xC000'0095, "integer overflow"},
     {0xC000'0096, "privileged instruction"},
-    {0xC000'00FD, "stack overflow"},
+    {exception_code::kStackOverflow, "stack overflow"},
     {0xC000'0135, "a DLL was not found"},
     {0xC000'0139, "a DLL lacks an entry point"},
     {0xC000'0142, "a DLL could not be initialised"},
@@ -62,8 +63,8 @@ constexpr Words kCodes[] = {
     {0xC000'0602, "fail fast"},
     {0xC06D'007E, "a delay-loaded DLL was not found"},
     {0xC06D'007F, "a delay-loaded DLL lacks a function"},
-    {0x8013'1506, "internal error of the .NET runtime"},
-    {0x8013'1623, "Environment.FailFast"},
+    {exception_code::kExecutionEngine, "internal error of the .NET runtime"},
+    {exception_code::kManagedFailFast, "Environment.FailFast"},
 };
 
 // FAST_FAIL_* (winnt.h; Microsoft Learn, "__fastfail").
@@ -140,11 +141,17 @@ std::string crash_words(const Crash& crash) {
   return text;
 }
 
-std::string object_words(const Crash& crash, std::size_t index) {
-  const CrashObject& object = crash.objects[index];
-  std::string text = index == 0 ? "" : "inner exception: ";
-  text += object.type.empty() ? "an exception of an unknown type" : object.type;
-  return object.message.empty() ? text : text + ": " + object.message;
+std::vector<std::string> crash_details(const Crash& crash) {
+  std::vector<std::string> details;
+  if (!crash.text.empty()) details.push_back("message: " + crash.text);
+  for (std::size_t i = 0; i < crash.objects.size(); ++i) {
+    const CrashObject& object = crash.objects[i];
+    std::string text = i == 0 ? "" : "inner exception: ";
+    text += object.type.empty() ? "an exception of an unknown type" : object.type;
+    if (!object.message.empty()) text += ": " + object.message;
+    details.push_back(std::move(text));
+  }
+  return details;
 }
 
 }  // namespace mixwalk

@@ -8,6 +8,7 @@
 
 #include "symbols/assembly.h"
 #include "unmanaged/image/debug_directory.h"
+#include "walker/model/call_agreement.h"
 #include "walker/model/crash.h"
 #include "walker/model/lock.h"
 #include "walker/model/stack.h"
@@ -132,6 +133,8 @@ struct Snapshot {
   Omissions omissions;
   // Of a dump file that was written because of an exception.
   std::optional<Crash> crash = std::nullopt;
+  // Of a walk from outside or of a dump file. No file keeps it.
+  CallAgreement calls = {};
 
   bool operator==(const Snapshot&) const = default;
 };

@@ -17,19 +17,24 @@ namespace {
 // Offsets in objects of .NET 8 to 10. The runtime itself relies on this order of System.Exception's fields (object.h of
 // the runtime, ExceptionObject). So what the fields lead to is checked by its type.
 constexpr std::uint64_t kMessage = 0x10, kInner = 0x20, kStackTrace = 0x30;
+// .NET 8 has a further field (_dynamicMethods).
+constexpr std::uint64_t kHresult = 0x6C, kHresultOfNet8 = 0x74;
 constexpr std::uint64_t kTextLength = 8, kTextUnits = 12;        // of a System.String
 constexpr std::uint64_t kArrayLength = 8, kArrayElements = 0x10;  // of an array
 // _stackTrace is an array of bytes: a header with the number of elements, and the elements (StackTraceElement: the
 // address, Rsp, the MethodDesc, flags). If methods of it may be unloaded, it is an array of objects that begins with
 // that array of bytes.
-constexpr std::uint64_t kTraceHeader = 16, kTraceElement = 32, kMethodOfElement = 16;
+constexpr std::uint64_t kTraceHeader = 16, kTraceElement = 32, kRspOfElement = 8, kMethodOfElement = 16;
+constexpr std::string_view kText = "System.String";
 
 constexpr std::uint32_t kMaxMessage = 1024;  // UTF-16 units
 constexpr std::uint32_t kMaxElements = 100'000;
+constexpr std::uint64_t kMaxArguments = 64 << 10;  // bytes of stack in which the message of FailFast is searched
 
 class Exceptions {
  public:
-  Exceptions(const MemoryReader& memory, ClrQuestions& clr) : memory_(memory), clr_(clr) {}
+  Exceptions(const MemoryReader& memory, ClrQuestions& clr, const Runtime& runtime)
+      : memory_(memory), clr_(clr), hresult_(runtime.major == 8 ? kHresultOfNet8 : kHresult) {}
 
   std::vector<CrashObject> from(std::uint64_t object) {
     std::vector<CrashObject> found;
@@ -38,11 +43,40 @@ class Exceptions {
       std::string type = type_of(object);
       if (type.empty()) break;
       found.push_back({.type = std::move(type), .message = text_at(word(object + kMessage)), .trace = {}});
-      for (const std::uint64_t method : methods_of(word(object + kStackTrace))) {
-        const std::string name = clr_.method(method).name;
+      found.back().hresult = memory_.read_value<std::uint32_t>(object + hresult_).value_or(0);
+      for (const TraceElement& element : trace_of(object)) {
+        const std::string name = element.method != 0 ? clr_.method(element.method).name : "";
         if (!name.empty()) found.back().trace.push_back(name);
       }
       object = word(object + kInner);
+    }
+    return found;
+  }
+
+  // Whether the exception's own stack trace begins at this instruction, with this Rsp.
+  bool began_at(std::uint64_t object, std::uint64_t ip, std::uint64_t rsp) {
+    const std::vector<TraceElement> trace = trace_of(object);
+    // (The runtime stores the address of a fault, or the one behind it.)
+    return !trace.empty() && trace.front().ip - ip <= 1 && trace.front().rsp == rsp;
+  }
+
+  // The only text to which a word of this part of a stack leads: to the object, or, in native code, to its first
+  // character. Empty if there are several.
+  std::string only_text(std::uint64_t from, std::uint64_t end) {
+    std::set<std::uint64_t> objects;
+    for (std::uint64_t at = from; at < end && at - from < kMaxArguments; at += 8) {
+      const std::uint64_t value = word(at);
+      const std::uint64_t object = value % 8 == 0 ? value : value - kTextUnits;
+      if (object % 8 == 0 && object != 0) objects.insert(object);
+    }
+    const std::vector<std::uint64_t> asked(objects.begin(), objects.end());
+    const std::vector<std::string> types = clr_.object_types(asked);
+    std::string found;
+    for (std::size_t i = 0; i < std::min(types.size(), asked.size()); ++i) {
+      if (types[i] != kText) continue;
+      const std::string text = text_at(asked[i]);
+      if (!found.empty() && text != found) return {};
+      found = text;
     }
     return found;
   }
@@ -58,7 +92,7 @@ class Exceptions {
   }
 
   std::string text_at(std::uint64_t text) {
-    if (type_of(text) != "System.String") return {};
+    if (type_of(text) != kText) return {};
     const std::uint32_t units =
         std::min(memory_.read_value<std::uint32_t>(text + kTextLength).value_or(0), kMaxMessage);
     std::array<std::byte, kMaxMessage * sizeof(char16_t)> bytes;
@@ -66,8 +100,12 @@ class Exceptions {
     return utf8_of_utf16(std::span(bytes).first(units * sizeof(char16_t)));
   }
 
-  // The MethodDescs of a stack trace.
-  std::vector<std::uint64_t> methods_of(std::uint64_t trace) {
+  struct TraceElement {
+    std::uint64_t ip = 0, rsp = 0, method = 0;  // the MethodDesc
+  };
+
+  std::vector<TraceElement> trace_of(std::uint64_t object) {
+    std::uint64_t trace = word(object + kStackTrace);
     std::string type = type_of(trace);
     if (type == "System.Object[]") {
       trace = word(trace + kArrayElements);
@@ -76,35 +114,76 @@ class Exceptions {
     if (type != "System.SByte[]" && type != "System.Byte[]") return {};
     const std::uint64_t bytes = memory_.read_value<std::uint32_t>(trace + kArrayLength).value_or(0);
     const std::uint64_t count = memory_.read_value<std::uint32_t>(trace + kArrayElements).value_or(0);
-    std::vector<std::uint64_t> methods;
-    if (count > kMaxElements || kTraceHeader + count * kTraceElement > bytes) return methods;
-    const std::uint64_t first = trace + kArrayElements + kTraceHeader;
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, kMaxCrashTrace); ++i) {
-      const std::uint64_t method = word(first + i * kTraceElement + kMethodOfElement);
-      if (method != 0) methods.push_back(method);
+    std::vector<TraceElement> elements;
+    if (count > kMaxElements || kTraceHeader + count * kTraceElement > bytes) return elements;
+    std::uint64_t at = trace + kArrayElements + kTraceHeader;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, kMaxCrashTrace); ++i, at += kTraceElement) {
+      elements.push_back({word(at), word(at + kRspOfElement), word(at + kMethodOfElement)});
     }
-    return methods;
+    return elements;
   }
 
   const MemoryReader& memory_;
   ClrQuestions& clr_;
+  std::uint64_t hresult_;
 };
 
-// Whether the runtime has ended the program because of a managed exception. After other crashes, the exception that the
-// thread threw last has nothing to do with them.
+// Null if the snapshot does not have it.
+const Thread* crashed_thread(const Snapshot& snapshot) {
+  const auto thread = std::ranges::find(snapshot.threads, snapshot.crash->thread, &Thread::os_id);
+  return thread != snapshot.threads.end() ? &*thread : nullptr;
+}
+
+// Whether the runtime has ended the program because of a managed exception, or for managed code.
 bool is_managed(std::uint32_t code) {
-  constexpr std::array<std::uint32_t, 3> kCodes = {exception_code::kManaged, 0x8013'1506, 0x8013'1623};
-  return std::ranges::find(kCodes, code) != kCodes.end();
+  return code == exception_code::kManaged || code == exception_code::kExecutionEngine ||
+         code == exception_code::kManagedFailFast;
+}
+
+// The Rsp of the frame that raised the exception; 0 if there is none.
+std::uint64_t raised_rsp(const Snapshot& snapshot) {
+  const Thread* const thread = crashed_thread(snapshot);
+  if (thread == nullptr) return 0;
+  const auto frame = std::ranges::find(thread->stack.frames, snapshot.crash->address, &Frame::address);
+  return frame != thread->stack.frames.end() && frame->kind == FrameKind::managed ? frame->stack_pointer : 0;
+}
+
+// The message of Environment.FailFast: the text to which the frames of that method, and the arguments in their caller's
+// frame, lead. The runtime keeps it nowhere else.
+std::string fail_fast_text(const Snapshot& snapshot, Exceptions& exceptions) {
+  const Thread* const thread = crashed_thread(snapshot);
+  if (thread == nullptr) return {};
+  const std::vector<StackFrame>& frames = thread->stack.frames;
+  const auto fails_fast = [](const Frame& frame) {
+    return frame.kind == FrameKind::managed && frame.name.starts_with("System.Environment.FailFast(");
+  };
+  const auto first = std::ranges::find_if(frames, fails_fast);
+  const auto caller = std::find_if_not(first, frames.end(), fails_fast);
+  if (caller == frames.end() || caller->stack_pointer < first->stack_pointer) return {};
+  constexpr std::uint64_t kHomeBytes = 32;  // a callee may keep its first four arguments there (x64 calling convention)
+  return exceptions.only_text(first->stack_pointer, caller->stack_pointer + kHomeBytes);
 }
 
 }  // namespace
 
 void add_managed_exceptions(Snapshot& snapshot, const MemoryReader& memory, ClrQuestions& clr) {
-  if (!snapshot.crash || !is_managed(snapshot.crash->code) || snapshot.runtime.name != ".NET") return;
+  if (!snapshot.crash || snapshot.runtime.name != ".NET") return;
+  Crash& crash = *snapshot.crash;
+  // After another crash, the exception that the thread threw last has mostly nothing to do with it: only if the runtime
+  // made it of this very fault, such as a NullReferenceException.
+  const std::uint64_t raised = is_managed(crash.code) ? 0 : raised_rsp(snapshot);
+  if (!is_managed(crash.code) && raised == 0) return;
+  Exceptions exceptions(memory, clr, snapshot.runtime);
+  if (crash.code == exception_code::kManagedFailFast) crash.text = fail_fast_text(snapshot, exceptions);
   for (const ClrThread& thread : clr.threads()) {
-    if (thread.os_id != snapshot.crash->thread || thread.thrown == 0) continue;
+    if (thread.os_id != crash.thread || thread.thrown == 0) continue;
     const std::uint64_t object = memory.read_value<std::uint64_t>(thread.thrown).value_or(0);
-    snapshot.crash->objects = Exceptions(memory, clr).from(object);
+    if (raised != 0 && !exceptions.began_at(object, crash.address, raised)) return;
+    crash.objects = exceptions.from(object);
+    // The runtime itself puts this object in place of one of the program, which becomes its inner exception.
+    const bool stand_in = crash.code != exception_code::kManaged && !crash.objects.empty() &&
+                          crash.objects.front().type == "System.ExecutionEngineException";
+    if (stand_in) crash.objects.erase(crash.objects.begin());
     return;
   }
 }

@@ -82,11 +82,13 @@ class Walk {
     const Crash* const crash = target_.crash();
     const bool jumped_away = crash != nullptr && crash->thread == of.os_id && crash->access == CrashAccess::execute;
     code_.not_executed = jumped_away ? crash->touched : 0;
-    thread.stack = walk(sample);
-    if (has_new_code(thread.stack)) ask_anew(thread.stack, sample, so_far);
+    thread.stack = walk(of.os_id, sample);
+    if (has_new_code(thread.stack)) ask_anew(of.os_id, thread.stack, sample, so_far);
     if (!images_still_loaded(thread.stack)) {
       thread.stack = {};
       thread.skipped = kImageUnloaded;
+    } else {
+      so_far.calls += agreement_;
     }
     return thread;
   }
@@ -102,16 +104,20 @@ class Walk {
   }
 
  private:
-  Stack walk(const RawSample& sample) {
+  Stack walk(std::uint32_t os_id, const RawSample& sample) {
+    const std::vector<RuntimeCall> calls =
+        knowledge_.calls_of ? knowledge_.calls_of(os_id, sample.stack) : std::vector<RuntimeCall>();
     TargetStep step(view_, target_.memory(), sample.stack, target_.outside(), code_);
     const GuessView guess{view_, target_.memory(), sample.stack, step.leaf(), *guesses_};
     Stack stack = merge(sample, {.step = step,
                                  .managed = knowledge_.managed,
                                  .modules = view_,
                                  .scratch = frames_,
-                                 .guess = &guess});
+                                 .guess = &guess,
+                                 .calls = calls});
     used_tables_ = step.used_tables();
     note_callees(stack, sample.stack);
+    agreement_ = note_callees(stack, calls);
     name_unloaded(stack);
     if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
     return stack;
@@ -133,12 +139,17 @@ class Walk {
   // was E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. If the code stays unknown,
   // such as that of another compiler, it is not asked for twice. Test:
   // OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
-  void ask_anew(Stack& stack, const RawSample& sample, Snapshot& so_far) {
+  void ask_anew(std::uint32_t os_id, Stack& stack, const RawSample& sample, Snapshot& so_far) {
     const auto begun = std::chrono::steady_clock::now();
     if (!knowledge_.ask_anew || begun < ask_next_ || !knowledge_.ask_anew(so_far)) return;
     unlisted_.forget();
     tables_.forget();
-    if (Stack again = walk(sample); again.whole()) stack = std::move(again);
+    const CallAgreement before = agreement_;
+    if (Stack again = walk(os_id, sample); again.whole()) {
+      stack = std::move(again);
+    } else {
+      agreement_ = before;
+    }
     if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
     for (const Frame& frame : stack.frames) {
       if (may_be_new_code(stack, frame)) unknown_code_.insert(frame.address);
@@ -184,6 +195,7 @@ class Walk {
   Module ntdll_;
   FunctionTables tables_;
   OutsideCode code_;
+  CallAgreement agreement_;   // of the last walk
   bool used_tables_ = false;  // TargetStep::used_tables() of the last walk
   // The memory is not zeroed, because most stacks need only a few of its pages.
   std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);

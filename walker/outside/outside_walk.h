@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "walker/clr/jitted_step.h"
 #include "walker/merge/managed_code.h"
+#include "walker/merge/runtime_call.h"
 #include "walker/model/snapshot.h"
 #include "walker/target/target.h"
 
@@ -27,6 +29,9 @@ struct OutsideKnowledge {
   // `so_far` get their names, because afterwards a FunctionID may mean another method. Returns false if the target does
   // not run, or if the runtime's library does not answer; nothing new is known then. If empty, nothing is asked anew.
   std::function<bool(Snapshot& so_far)> ask_anew;
+  // The calls from managed to native code that a thread of the system is in, as the runtime has noted them. If empty,
+  // none are known.
+  std::function<std::vector<RuntimeCall>(std::uint32_t os_id, const StackCopy& stack)> calls_of = {};
 };
 
 // The limit for all stacks together. A dump can list thousands of threads that share one deep stack.

@@ -43,7 +43,11 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
     return clr->obstacle().empty();
   };
   Snapshot snapshot = walk_outside(
-      target, {.managed = managed, .jitted = &jitted, .wanted = wanted, .ask_anew = ask_anew});
+      target, {.managed = managed,
+               .jitted = &jitted,
+               .wanted = wanted,
+               .ask_anew = ask_anew,
+               .calls_of = [&](std::uint32_t os_id, const StackCopy& stack) { return clr->calls_of(os_id, stack); }});
   name_functions(snapshot, *clr);
   // If the library fails later, no frame and no name is missing.
   snapshot.unasked = clr->obstacle();

@@ -9,6 +9,7 @@
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
 #include "unmanaged/image/pe_image.h"
+#include "unmanaged/minidump/file_kind.h"
 
 namespace mixwalk {
 namespace {
@@ -26,7 +27,8 @@ class Headers {
  public:
   explicit Headers(std::span<const std::byte> file) : file_(file), pe_(at<std::uint32_t>(kPeAt)) {}
 
-  bool is_pe() const { return at<std::uint16_t>(0) == 0x5A4D && at<std::uint32_t>(pe_) == 0x4550; }
+  bool is_dos() const { return at<std::uint16_t>(0) == 0x5A4D; }
+  bool is_pe() const { return is_dos() && at<std::uint32_t>(pe_) == 0x4550; }
   std::uint16_t machine() const { return at<std::uint16_t>(pe_ + 4); }
   bool is_library() const { return (at<std::uint16_t>(pe_ + 22) & kLibrary) != 0; }
   std::uint32_t clr_header() const {
@@ -86,8 +88,12 @@ std::optional<Failure> program_refusal(std::string_view path, std::span<const st
     return Failure{ExitCode::not_launched, quoted + " is a script: name the program that it starts, or " + child};
   }
   const Headers headers(file);
-  if (!headers.is_pe()) return std::nullopt;
-  if (headers.is_library()) {
+  if (!headers.is_pe()) {
+    if (file_kind(file) != MinidumpError::text || headers.is_dos()) return std::nullopt;
+    return Failure{ExitCode::not_launched, quoted + " is a text file, not a program: name an .exe"};
+  }
+  // The .dll of a program of .NET does not say that it is a library.
+  if (headers.is_library() || ascii_lower(name).ends_with(".dll")) {
     if (headers.clr_header() == 0) return std::nullopt;
     return Failure{ExitCode::not_launched,
                    quoted + " is a .NET library, not a program: start it with -- dotnet " + name};

@@ -112,6 +112,14 @@ std::string_view unit(SampleEvent event) noexcept {
   return event == SampleEvent::wall || event == SampleEvent::cpu ? "nanoseconds" : "count";
 }
 
+std::string sentence(const CallAgreement& calls) {
+  if (calls.calls == 0) return {};
+  return fmt::format(
+      "the runtime's own notes about calls confirm {} of {} native runs that end at managed code, and contradict {}; of {} "
+      "callers in these notes, the walk has found {}",
+      calls.agreed, calls.runs, calls.bounded - calls.agreed, calls.calls, calls.met);
+}
+
 std::vector<std::string> open_runs(const Stack& stack) {
   std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
   for (const Run& run : stack.runs()) {

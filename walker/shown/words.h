@@ -63,6 +63,10 @@ std::string runtime_text(const Runtime& runtime);
 // it.
 std::string_view outside_sentence(const Snapshot& snapshot);
 
+// How far the walk and the runtime's own notes agree, for -v: "the runtime's own notes about calls confirm 51 of 52 …".
+// Empty if there are no such notes.
+std::string sentence(const CallAgreement& calls);
+
 // Samples per second of each thread, for a person: "6.3" and "100".
 struct RateWords {
   std::string reached, asked;

@@ -56,6 +56,7 @@ void fields(MessageIO& io, CrashObject& object) {
   io.string(1, object.type);
   io.string(2, object.message, "");
   io.repeated(3, object.trace, kMaxCrashTrace, [&](std::string& frame) { io.string(3, frame); });
+  io.varint(4, object.hresult, 0);
 }
 
 void take(MessageIO& io, std::size_t& room, const char* why) {
@@ -145,6 +146,7 @@ void row_fields(MessageIO& io, Crash& crash) {
   io.varint(5, crash.touched, 0);
   io.varint(6, crash.detail, 0);
   io.messages(7, crash.objects, kMaxCrashObjects, fields);
+  io.string(8, crash.text, "");
 }
 
 void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room) {

@@ -22,6 +22,12 @@ std::optional<std::vector<std::byte>> DiskImages::image(const Module& module) {
   return std::nullopt;
 }
 
+std::optional<std::vector<std::byte>> DiskImages::fetched_image(const Module& module) {
+  auto fetched = fetch_image(servers_, module.path, module.timestamp, module.size);
+  if (!fetched) return std::nullopt;
+  return std::move(fetched->bytes);
+}
+
 std::optional<std::vector<std::byte>> DiskImages::other(const std::string& path) {
   if (auto file = local_.read(path)) return file;
   for (const std::string& candidate : image_candidates_in_folders(path, 0, 0, path_)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "symbols/image_files.h"
+#include "symbols/server/store_fetch.h"
 #include "symbols/symbol_path.h"
 #include "walker/model/snapshot.h"
 
@@ -17,16 +18,18 @@ class NoImageFiles final : public ImageFiles {
   std::optional<std::vector<std::byte>> read(const std::string&) override { return std::nullopt; }
 };
 
-// The files of a target's images on this machine. Not frozen-safe; one thread at a time.
+// The files of a target's images, on this machine or on symbol servers. Not frozen-safe; one thread at a time.
 class DiskImages {
  public:
   // `local` reads the paths that the target names. It is LocalImageFiles, or NoImageFiles if the target ran on another
-  // machine. `path_files` reads the folders of `path`. The user named these folders.
-  DiskImages(ImageFiles& local, ImageFiles& path_files, SymbolPath path)
-      : local_(local), path_files_(path_files), path_(std::move(path)) {}
+  // machine. `path_files` reads the folders of `path`. The user named these folders. `servers`: see fetched_image().
+  DiskImages(ImageFiles& local, ImageFiles& path_files, SymbolPath path, StoreFetch* servers = nullptr)
+      : local_(local), path_files_(path_files), path_(std::move(path)), servers_(servers) {}
 
   // The first file that is the loaded image, as its timestamp and its SizeOfImage show.
   std::optional<std::vector<std::byte>> image(const Module& module);
+  // The same image from a symbol server, for a target whose memory does not have the image either.
+  std::optional<std::vector<std::byte>> fetched_image(const Module& module);
   // Any other file that an image names. It is looked for at the path in the image, and otherwise by its name in the
   // folders.
   std::optional<std::vector<std::byte>> other(const std::string& path);
@@ -35,6 +38,7 @@ class DiskImages {
   ImageFiles& local_;
   ImageFiles& path_files_;
   SymbolPath path_;
+  StoreFetch* servers_;
 };
 
 }  // namespace mixwalk

@@ -5,9 +5,11 @@
 
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
+#include "unmanaged/image/exports_name.h"
 #include "unmanaged/image/image_headers.h"
 #include "walker/model/crash_words.h"
 #include "walker/target/cpp_exception.h"
+#include "walker/target/first_fault.h"
 #include "walker/target/process_block.h"
 #include "walker/target/runtime_version.h"
 
@@ -88,9 +90,31 @@ bool DumpTarget::is_stop(const MinidumpException& exception) const {
          });
 }
 
+void DumpTarget::find_first_fault() {
+  std::uint64_t raise = 0;
+  for (const Module& module : modules_) {
+    if (ascii_lower(module_name(module)) != "kernelbase.dll") continue;
+    if (const auto rva = export_rva(memory_, module.base, "RaiseException")) raise = module.base + *rva;
+  }
+  if (!is_raised_anew(*raised_, raise)) return;
+  const auto threads = dump_.threads();
+  const auto listed = std::ranges::find(threads, raised_->thread, &MinidumpThread::id);
+  const std::uint64_t rsp = raised_->registers->rsp();
+  const StackLimits limits = stack_limits(listed != threads.end() ? &*listed : nullptr, rsp);
+  if (!limits.contains(rsp)) return;
+  constexpr std::uint64_t kMostBytes = 12 << 20;  // more than a stack has, unless a program asks for it
+  const std::uint64_t bytes = std::min({limits.base - rsp, kMostBytes, std::uint64_t{dumped_.bytes_at(rsp).size()}});
+  std::vector<std::byte> buffer(bytes + 16);  // the copy keeps the alignment of the stack
+  StackCopy stack(buffer);
+  stack.fill(dumped_, rsp, rsp + bytes);
+  if (auto fault = first_fault(*raised_, stack)) raised_ = std::move(fault);
+}
+
 void DumpTarget::find_crash() {
   if (!dump_.exception() || is_stop(*dump_.exception())) return;
-  const MinidumpException& exception = *dump_.exception();
+  raised_ = dump_.exception();
+  find_first_fault();
+  const MinidumpException& exception = *raised_;
   crash_ = Crash{.thread = exception.thread, .code = exception.code, .address = exception.address, .objects = {}};
   switch (exception.code) {
     case exception_code::kAccessViolation:
@@ -146,7 +170,7 @@ void DumpTarget::capture(const TargetThread& of, RawSample& sample) {
   const MinidumpThread* const listed = thread == threads.end() ? nullptr : &*thread;
   std::optional<Registers> registers = listed != nullptr ? listed->registers : std::nullopt;
   // A dump with the place of a debugger's stop has the same registers for the thread.
-  const auto& exception = dump_.exception();
+  const auto& exception = crash_ ? raised_ : dump_.exception();
   const bool raised = exception && exception->registers && exception->thread == of.os_id;
   if (raised && (crash_ || listed == nullptr)) registers = exception->registers;
   if (!registers) {

@@ -31,7 +31,7 @@ class DumpTarget final : public Target {
   std::optional<UnloadedImage> unloaded_at(std::uint64_t address) const override;
   // The stack's limits are those of the TEB if the dump has it, otherwise those of the part of the stack in the dump.
   // If both do not contain Rsp, the stack is the contiguous memory at Rsp. The thread of an exception is captured where
-  // the exception was raised, and not in the handler that wrote the dump.
+  // the exception was raised, and not in a handler.
   void capture(const TargetThread& thread, RawSample& sample) override;
 
   // The images, with the facts in the dump about their PDBs.
@@ -44,6 +44,7 @@ class DumpTarget final : public Target {
   void list_modules();
   void list_threads();
   void find_crash();
+  void find_first_fault();
   bool is_in_memory(const Module& module) const;
   bool is_stop(const MinidumpException& exception) const;
   StackLimits stack_limits(const MinidumpThread* thread, std::uint64_t rsp) const;
@@ -56,6 +57,7 @@ class DumpTarget final : public Target {
   std::vector<TargetImages::Image> images_;  // in the order of modules_
   std::vector<std::string> overlapping_;
   std::vector<TargetThread> threads_;  // in the order of dump_.threads(); at its end one that only the exception names
+  std::optional<MinidumpException> raised_;  // the dump's exception, or the fault that it raises anew
   std::optional<Crash> crash_;
   DumpMemory dumped_;
   ImageBackedMemory memory_;

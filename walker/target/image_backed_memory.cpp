@@ -81,7 +81,9 @@ std::size_t ImageBackedMemory::read_file(std::uint64_t address, std::byte* into,
   if (address - module.base >= module.size) return 0;
   const auto [at, fresh] = files_.try_emplace(module.base);
   if (fresh) {
-    if (auto found = disk_.image(module)) at->second = parse(std::move(*found), module.base);
+    auto found = disk_.image(module);
+    if (!found) found = disk_.fetched_image(module);
+    if (found) at->second = parse(std::move(*found), module.base);
   }
   if (at->second == nullptr) return 0;
   const File& file = *at->second;

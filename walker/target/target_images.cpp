@@ -22,6 +22,7 @@ std::optional<std::vector<std::byte>> TargetImages::read(const std::string& path
       parsed.size_of_image() == image.module.size) {
     return file;
   }
+  if (auto fetched = disk_.fetched_image(image.module)) return fetched;
   return image_outline(image.module.size, image.module.timestamp, image.pdb);
 }
 

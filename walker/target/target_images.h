@@ -14,8 +14,8 @@
 namespace mixwalk {
 
 // The image files of a target, for the code that names its frames. An image's file is the one on this machine;
-// otherwise a file that is built from the image in the target's memory; otherwise a file that only says which PDB
-// belongs to the image. Not frozen-safe; one thread at a time.
+// otherwise a file that is built from the image in the target's memory; otherwise that of a symbol server; otherwise a
+// file that only says which PDB belongs to the image. Not frozen-safe; one thread at a time.
 class TargetImages final : public ImageFiles {
  public:
   struct Image {

@@ -1,8 +1,8 @@
 // Prints what ClrMD says about the managed stacks in a dump file: the oracle of tests that read the same dump with
 // mixwalk.
 // usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL
-// Prints one line of JSON for each managed thread, with its frames, leaf first, and a last line with the times that it
-// took.
+// Prints one line of JSON for each managed thread, with its frames, leaf first, and the exception that it threw last,
+// with the inner ones; and a last line with the times that it took.
 
 using System.Diagnostics;
 using System.Text.Json;
@@ -39,7 +39,18 @@ foreach (ClrThread thread in runtime.Threads)
             sp = $"0x{frame.StackPointer:x}",
             signature = frame.Method?.Signature,
         });
-    lines.Add(JsonSerializer.Serialize(new { thread = thread.OSThreadId, frames }));
+    var exceptions = new List<object>();
+    for (ClrException? error = thread.CurrentException; error != null && exceptions.Count < 100; error = error.Inner)
+    {
+        exceptions.Add(new
+        {
+            type = error.Type.Name,
+            message = error.Message,
+            hresult = error.HResult,
+            trace = error.StackTrace.Select(frame => frame.Method?.Signature),
+        });
+    }
+    lines.Add(JsonSerializer.Serialize(new { thread = thread.OSThreadId, frames, exceptions }));
 }
 long walked = watch.ElapsedMilliseconds;
 lines.ForEach(Console.WriteLine);

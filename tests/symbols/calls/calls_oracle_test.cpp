@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <random>
 
 #include "symbols/calls/call_checker.h"
@@ -46,6 +47,14 @@ std::vector<ListedCall> listed_calls(const std::string& path, const PeImage& ima
   return calls;
 }
 
+// Asks once for each image, since objdump lists all its instructions.
+const std::vector<ListedCall>& calls_of(const std::string& path, const PeImage& image) {
+  static std::map<std::string, std::vector<ListedCall>> calls;
+  const auto [at, is_new] = calls.try_emplace(path);
+  if (is_new) at->second = listed_calls(path, image);
+  return at->second;
+}
+
 class OneFile final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
@@ -77,7 +86,7 @@ class CallsOfImage : public testing::TestWithParam<std::string> {
     file_ = std::make_shared<const ImageFile>(path, test::read_file(path));
     ASSERT_EQ(file_->image.error(), PeError::none);
     image_ = {path, kBase, file_->image.size_of_image(), file_->image.timestamp()};
-    calls_ = listed_calls(path, file_->image);
+    calls_ = calls_of(path, file_->image);
     ASSERT_GT(calls_.size(), 100u) << "objdump lists no calls";
   }
 

@@ -1,14 +1,16 @@
-// Compares our demangling of MSVC's names with that of llvm-undname. The names are exports of Wine's C++ runtime, and
-// Microsoft's compiler made them.
+// Compares our demangling with other tools'. MSVC's names are exports of Wine's C++ runtime, which Microsoft's compiler
+// made; C++'s names are those of this program; Rust's are random ones of its grammars.
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <iostream>
 #include <regex>
 
 #include "symbols/demangle/demangle.h"
 #include "tests/oracles/binutils_oracle.h"
 #include "tests/oracles/symbolizer_oracle.h"
+#include "tests/symbols/demangle/rust_names.h"
 
 namespace mixwalk {
 namespace {
@@ -62,6 +64,71 @@ TEST(DemangleOracleTest, ExportsOfTheRuntimeAgreeWithLlvmUndname) {
             << refused << "\n";
   EXPECT_GT(same, 1500u);
   EXPECT_LE(other, names.size() / 500);
+}
+
+struct Counts {
+  std::size_t same = 0, other = 0, refused = 0;
+};
+
+// `as_ours` turns the oracle's text into our form.
+template <class AsOurs>
+Counts compare(test::Filter filter, const std::vector<std::string>& names, AsOurs as_ours) {
+  std::string problem;
+  const std::vector<std::string> oracle = test::ask_filter(filter, names, problem);
+  EXPECT_EQ(problem, "");
+  Counts counts;
+  for (std::size_t i = 0; i < oracle.size() && problem.empty(); ++i) {
+    const std::string ours = as_ours(demangle(names[i])), theirs = as_ours(oracle[i]);
+    if (theirs == names[i]) {
+      ++counts.refused;
+    } else if (ours == theirs) {
+      ++counts.same;
+    } else if (++counts.other <= 5) {
+      std::cout << names[i] << "\n  oracle " << theirs << "\n  ours   " << ours << "\n";
+    }
+  }
+  std::cout << names.size() << " names: the same " << counts.same << ", another " << counts.other
+            << ", the oracle refuses " << counts.refused << "\n";
+  return counts;
+}
+
+std::string unchanged(std::string text) { return text; }
+
+TEST(DemangleOracleTest, RustNamesAgreeWithTwoTools) {
+  const std::vector<std::string> names = test::rust_names(3000);
+  const Counts llvm = compare(test::Filter::llvm_cxxfilt, names, unchanged);
+  EXPECT_GT(llvm.same, 2000u);
+  EXPECT_EQ(llvm.other, 0u);
+  const Counts binutils = compare(test::Filter::binutils_cxxfilt, names, unchanged);
+  EXPECT_GT(binutils.same, 2000u);
+  EXPECT_EQ(binutils.other, 0u);
+}
+
+TEST(DemangleOracleTest, OlderRustNamesAgreeWithBinutils) {
+  const Counts binutils = compare(test::Filter::binutils_cxxfilt, test::legacy_rust_names(3000), unchanged);
+  EXPECT_GT(binutils.same, 2000u);
+  EXPECT_EQ(binutils.other, 0u);
+}
+
+// The program's own names: concepts, ranges, lambdas, and all that googletest and the standard library have.
+TEST(DemangleOracleTest, NamesOfThisProgramAgreeWithTwoTools) {
+  std::string problem;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::vector<std::string> names = test::mangled_names_in(program, problem);
+  ASSERT_EQ(problem, "");
+  const Counts llvm = compare(test::Filter::llvm_cxxfilt, names, unchanged);
+  EXPECT_GT(llvm.same, 2000u);
+  EXPECT_EQ(llvm.other, 0u);
+  // The binutils' tool sets spaces in another way, and has other texts for lambdas, clones and declval.
+  const Counts binutils = compare(test::Filter::binutils_cxxfilt, names, [](std::string text) {
+    for (const char* const other : {"lambda", "[clone", " (.", "declval"}) {
+      if (text.find(other) != text.npos) return std::string(other == std::string_view(" (.") ? "[clone" : other);
+    }
+    std::erase(text, ' ');
+    return text;
+  });
+  EXPECT_GT(binutils.same, 2000u);
+  EXPECT_LE(binutils.other, names.size() / 50);
 }
 
 }  // namespace

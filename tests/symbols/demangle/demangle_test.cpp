@@ -56,14 +56,48 @@ TEST(DemangleTest, MsvcNames) {
       {"??__Efoo@@YAXXZ", "`dynamic initializer for 'foo''()"},
       {"?get@?$Box@_N@@QEBA_N_J_KM_W_S_U@Z",
        "Box<bool>::get(__int64, unsigned __int64, float, wchar_t, char16_t, char32_t) const"},
+      {"??$?R$MH04@<lambda_1>@?0??lam@@YAXXZ@QEBA?A?<auto>@@XZ", "`lam()'::`1'::<lambda_1>::operator()<5>() const"},
+      {"??$any@$MPEAH1?g@@3HA@@YAXXZ", "any<&int g>()"},
+      {"?bits@@YAU?$_BitInt@$0BB@@__clang@@U12@@Z", "bits(__clang::_BitInt<17>)"},
+      {"?catch$3@?0??f@@YAXXZ@4HA", "`f()'::`1'::catch$3"},
       {"??__Mn@@YA?A?<auto>@@AEBTU@0@0@Z", "n::operator<=>(n::U const &, n::U const &)"},
   };
   for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);
 }
 
 TEST(DemangleTest, MsvcNamesOfAnonymousNamespacesByBackReference) {
-  EXPECT_EQ(demangle("?foo@?A0xa6a4f20e@@YAXUX@1@0@Z"),
-            "`anonymous namespace'::foo(`anonymous namespace'::X, `anonymous namespace'::X)");
+  const Example examples[] = {
+      {"?foo@?A0xa6a4f20e@@YAXUX@1@0@Z",
+       "`anonymous namespace'::foo(`anonymous namespace'::X, `anonymous namespace'::X)"},
+      {"?foo@?A0xa6a4f20e@@YA?AUX@1@U21@0@Z",
+       "`anonymous namespace'::foo(`anonymous namespace'::X, `anonymous namespace'::X)"},
+      {"?bar@N@?A0x11111111@@YAXPEAUX@2@PEAUY@12@@Z",
+       "`anonymous namespace'::N::bar(`anonymous namespace'::X *, `anonymous namespace'::N::Y *)"},
+      // clang does not refer back to the namespace, and does not count it.
+      {"?foo@?A0x5B3FF31B@@YA?AUX@?A0x5B3FF31B@@U1?A0x5B3FF31B@@0@Z",
+       "`anonymous namespace'::foo(`anonymous namespace'::X, `anonymous namespace'::X)"},
+      {"?put@?$V@UX@?A0x5B3FF31B@@@?A0x5B3FF31B@@QEAAXUX@?A0x5B3FF31B@@AEAU1?A0x5B3FF31B@@@Z",
+       "`anonymous namespace'::V<`anonymous namespace'::X>::put(`anonymous namespace'::X, "
+       "`anonymous namespace'::V<`anonymous namespace'::X> &)"},
+      {"?foo@?A0x5B3FF31B@@YAXUX@@PEAU1@@Z", "`anonymous namespace'::foo(X, X *)"},
+  };
+  for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);
+}
+
+// C++/CLI, and values of classes as template arguments, of which LLVM's demangler knows nothing.
+TEST(DemangleTest, MsvcNamesThatLlvmDoesNotRead) {
+  const Example examples[] = {
+      {"?main@@$$FYAXXZ", "main()"},
+      {"?f@C@@$$FQEAAXH@Z", "C::f(int)"},
+      {"?g@@$$HYAHXZ", "g()"},
+      {"?f@S@@SAX_VAEAU1@@Z", "S::f(S &)"},
+      {"??$point@$2UP@@H00H01@@@YAXXZ", "point<P{1, 2}>()"},
+      {"??$named@$2Ufixed@@3D0GB@@0GC@@0GD@@0A@@@@@@YAXXZ", "named<fixed{{97, 98, 99, 0}}>()"},
+      {"??$ptr@$2UQ@@PEAHE?g@@3HA@@@YAXXZ", "ptr<Q{&g}>()"},
+      {"??$deep@$2UOuter@@2UInner@@H0?0@D01@@@YAXXZ", "deep<Outer{Inner{-1}, 2}>()"},
+      {"??$deep@$2UOuter@@2UInner@@H0?0@D01@@YAXXZ", "??$deep@$2UOuter@@2UInner@@H0?0@D01@@YAXXZ"},  // cut short
+  };
+  for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);
 }
 
 TEST(DemangleTest, RustNames) {
@@ -72,9 +106,59 @@ TEST(DemangleTest, RustNames) {
   EXPECT_EQ(demangle("_RNCNvCs4fqI2P2rA04_7mycrate4main0B3_"), "mycrate::main::{closure#0}");
 }
 
+TEST(DemangleTest, OlderRustNames) {
+  const Example examples[] = {
+      {"_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place"},
+      {"_ZN65_$LT$mycrate..Queue$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE",
+       "<mycrate::Queue<T> as core::ops::drop::Drop>::drop"},
+      {"_ZN7mycrate4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "mycrate::main::{{closure}}"},
+      {"_ZN3foo9$u3b1$$C$17h0123456789abcdefE.llvm.0123ABCD", "foo::\u03b1,"},
+      {"_ZN3foo3bar17h0123456789abcdefE.cold", "foo::bar.cold"},
+      {"_ZN3foo5$XX$a17h0123456789abcdefE", "foo::$XX$a"},
+      // C++
+      {"_ZN3foo17h0123456789abcdeEv", "_ZN3foo17h0123456789abcdeEv"},
+      {"_ZN3foo17h0123456789abcdefEv", "foo::h0123456789abcdef()"},
+      {"_ZN3foo17g0123456789abcdefE", "foo::g0123456789abcdef"},
+  };
+  for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);
+}
+
+TEST(DemangleTest, FunctionsByTheirPlainNames) {
+  const Example same[] = {
+      {"ns::f(int)", "ns::f"},
+      {"ns::Foo<std::vector<int, A<int>>>::f() const &", "ns::Foo<std::vector<int,A<int> > >::f"},
+      {"void g<int (*)(char)>(int (*)(char))", "g<int (*)(char)>"},
+      {"C::operator()(int (*)(char)) const", "C::operator()"},
+      {"(anonymous namespace)::f(bool)", "`anonymous namespace'::f"},
+      {"`main()'::`2'::<lambda_1>::operator()(int) const", "`main()'::`2'::<lambda_1>::operator()"},
+  };
+  for (const Example& one : same) EXPECT_TRUE(is_function_named(one.decorated, one.name)) << one.decorated;
+  const Example other[] = {
+      {"ns::f(int)", "f"}, {"ns::f(int)", "ns::g"}, {"f(int)", "ns::f"}, {"f", "f"}, {"f(int)", ""}, {"f(int)", " "},
+      {"", "f"},           {")", "f"},               {"(", "("},          {"xf<int>(int)", "f<int>"},
+  };
+  for (const Example& one : other) EXPECT_FALSE(is_function_named(one.decorated, one.name)) << one.decorated;
+}
+
+TEST(DemangleTest, NamesThatMayBeOfCode) {
+  for (const char* name : {"main", "?f@@YAXXZ", "?f@C@@$$FQEAAXH@Z", "_ZN3fooE", "asm_label"}) {
+    EXPECT_TRUE(may_name_code(name)) << name;
+  }
+  for (const char* name : {"??_C@_05COLMCDPH@hello?$AA@", "?table@@3HA", "??_7Foo@@6B@", "??_R0H@8", "?what",
+                           "__real@3ff0000000000000", "__xmm@00000001000000010000000100000001"}) {
+    EXPECT_FALSE(may_name_code(name)) << name;
+  }
+}
+
 TEST(DemangleTest, NamesOfNewerCompilers) {
-  EXPECT_EQ(demangle("_Z1fDF16b"), "_Z1fDF16b");  // std::bfloat16_t, which LLVM does not know yet
+  EXPECT_EQ(demangle("_Z1fDF16b"), "f(std::bfloat16_t)");
+  EXPECT_EQ(demangle("_Z1fDF16_KDF16b"), "f(_Float16, std::bfloat16_t const)");
   EXPECT_EQ(demangle("_Z1fDB7_"), "f(_BitInt(7))");
+  EXPECT_EQ(demangle("_Z1fITk1CiEvT_"), "void f<int>(int)");  // a constrained template
+  EXPECT_EQ(demangle("_Z1gIiEvT_Q1CIS0_E"), "void g<int>(int) requires C<int>");
+  EXPECT_EQ(demangle("_ZNH1S1fERKS_i"), "S::f(this S const&, int)");  // an explicit object parameter
+  EXPECT_EQ(demangle("_Z1fIXtl1PLi1ELi2EEEEvv"), "void f<P{1, 2}>()");
+  EXPECT_EQ(demangle("_ZW3Foo3barv"), "bar@Foo()");  // in a module
 }
 
 TEST(DemangleTest, EveryCutOffMsvcNameIsSurvived) {

@@ -130,6 +130,20 @@ TEST(ManagedName, Operators) {
   EXPECT_EQ(managed_name("C.op_LessThan(C, C)"), "C.operator <(C, C)");
   EXPECT_EQ(managed_name("C.op_Implicit(C)"), "C.implicit operator(C)");
   EXPECT_EQ(managed_name("C.op_Unheard(C)"), "C.op_Unheard(C)");
+  EXPECT_EQ(managed_name("C.op_CheckedDivision(C, C)"), "C.operator checked /(C, C)");
+  EXPECT_EQ(managed_name("C.op_CheckedUnaryNegation(C)"), "C.operator checked -(C)");
+  EXPECT_EQ(managed_name("C.op_CheckedExplicit(C)"), "C.explicit operator checked(C)");
+  EXPECT_EQ(managed_name("C.op_AdditionAssignment(System.Int32)"), "C.operator +=(int)");
+  EXPECT_EQ(managed_name("C.op_CheckedIncrementAssignment()"), "C.operator checked ++()");
+}
+
+// In F#, any text between two pairs of backquotes is a name.
+TEST(ManagedName, NamesOfFSharp) {
+  EXPECT_EQ(managed_name("Tests.Sums.2 + 2 is 4()"), "Tests.Sums.2 + 2 is 4()");
+  EXPECT_EQ(managed_name("Tests.Sums+Inner.a+b(System.Int32)"), "Tests.Sums.Inner.a+b(int)");
+  EXPECT_EQ(managed_name("Tests.it's a (very) odd name(System.String)"), "Tests.it's a (very) odd name(string)");
+  EXPECT_EQ(managed_name("Program+f@10.Invoke(System.Int32)"), "Program.f@10.Invoke(int)");
+  EXPECT_EQ(managed_name("Program+f@10-1..ctor()"), "Program.f@10-1.f@10-1()");
 }
 
 TEST(ManagedName, ExplicitImplementationsKeepTheirInterface) {

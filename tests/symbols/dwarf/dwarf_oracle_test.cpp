@@ -173,6 +173,25 @@ TEST(StrippedSampleTest, DebugFileSaysWhatTheImageSaid) {
   expect_agreement("stripped", folder + "/stripped.exe", folder + "/sample_gcc_O2.exe", kEveryInstruction);
 }
 
+TEST(CompressedSampleTest, SaysWhatTheUncompressedOneSays) {
+  const std::string folder = MIXWALK_DWARF_SAMPLES;
+  expect_agreement("compressed", folder + "/sample_compressed.exe", folder + "/sample_gcc_O2.exe", kEveryInstruction);
+}
+
+// llvm-symbolizer does not find the .dwo files of PE files, so it is asked about the program that was not split.
+class SplitSampleTest : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(SplitSampleTest, SaysWhatTheWholeOneSays) {
+  const std::string folder = MIXWALK_DWARF_SAMPLES "/sample_";
+  const auto [split, whole] = GetParam();
+  expect_agreement(split, folder + split + ".exe", folder + whole + ".exe", kEveryInstruction);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, SplitSampleTest,
+                         testing::Values(std::pair("split_dwarf4", "gcc_O2_dwarf4"),
+                                         std::pair("split_dwarf5", "gcc_O2")),
+                         [](const auto& info) { return info.param.first; });
+
 class WineDwarfTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(WineDwarfTest, InstructionsAgreeWithLlvmSymbolizer) {

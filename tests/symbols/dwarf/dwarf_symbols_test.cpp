@@ -1,6 +1,7 @@
 #include "symbols/dwarf/dwarf_symbols.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cstring>
 #include <map>
@@ -70,6 +71,54 @@ TEST(DwarfSymbolsTest, FunctionsInlinedCallsAndLines) {
   EXPECT_EQ(chain(symbols, 0x1140), "local :0");
   EXPECT_EQ(chain(symbols, 0x1150), "-");
   EXPECT_EQ(LazyIndexTestPeer::units_read(*symbols.index), 1u);
+}
+
+// A section as mingw's objcopy --compress-debug-sections writes it; `lie` is added to its length.
+std::vector<std::uint8_t> packed(const TableWriter& table, int lie = 0) {
+  const std::vector<std::uint8_t>& data = table.data();
+  std::vector<std::uint8_t> section = {'Z', 'L', 'I', 'B', 0, 0, 0, 0};
+  const auto bytes = static_cast<std::uint32_t>(data.size()) + static_cast<std::uint32_t>(lie);
+  for (int i = 3; i >= 0; --i) section.push_back(static_cast<std::uint8_t>(bytes >> 8 * i));
+  uLongf length = compressBound(data.size());
+  const std::size_t header = section.size();
+  section.resize(header + length);
+  EXPECT_EQ(compress(section.data() + header, &length, data.data(), data.size()), Z_OK);
+  section.resize(header + length);
+  return section;
+}
+
+TEST(DwarfSymbolsTest, CompressedSections) {
+  const DwarfTables tables;
+  DebugImageBuilder image;
+  image.section(".zdebug_abbrev", packed(tables.abbreviations));
+  image.section(".zdebug_info", packed(tables.info));
+  image.section(".zdebug_line", packed(tables.lines));
+  image.section(".debug_ranges", tables.ranges.data());  // objcopy leaves sections that do not get shorter
+  DwarfSymbols symbols = open(image.build());
+  ASSERT_EQ(symbols.problem, "");
+  EXPECT_EQ(chain(symbols, 0x1020), "inner /src/inc/b.h:3 < outer /src/a.c:12");
+  EXPECT_EQ(chain(symbols, 0x1047), "inner /src/a.c:13 < outer /src/a.c:15");
+}
+
+TEST(DwarfSymbolsTest, CompressedSectionsThatLieAreRefused) {
+  const DwarfTables tables;
+  const auto problem = [&](const std::vector<std::uint8_t>& info) {
+    DebugImageBuilder image;
+    image.section(".zdebug_info", info);
+    image.section(".debug_abbrev", tables.abbreviations.data());
+    return open(image.build()).problem;
+  };
+  const std::string refused = "damaged DWARF: the compressed section .zdebug_info cannot be unpacked";
+  for (const int lie : {-1, 1, 0x7000'0000, -0x1000'0000}) EXPECT_EQ(problem(packed(tables.info, lie)), refused) << lie;
+  std::vector<std::uint8_t> whole = packed(tables.info);
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    EXPECT_EQ(problem({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}), refused) << size;
+  }
+  whole[0] = 'z';
+  EXPECT_EQ(problem(whole), refused);
+  DebugImageBuilder image;
+  image.section(".zdebug_info", whole);
+  EXPECT_EQ(open(image.build()).note, "not used: C:\\bin\\app.dll: " + refused);
 }
 
 TEST(DwarfSymbolsTest, ImageWithoutDwarfSaysSo) {
@@ -183,6 +232,33 @@ TEST(DwarfSymbolsTest, LineTableWithMillionsOfRowsIsLeftAlone) {
   EXPECT_EQ(chain(symbols, 0x1020), "inner :0 < outer :12");
 }
 
+// A skeleton of DWARF 4, whose functions are in another file.
+TEST(DwarfSymbolsTest, SplitUnitWithoutItsFileHasLines) {
+  DwarfTables tables;
+  tables.abbreviations = TableWriter();
+  tables.abbreviations.uleb(1).uleb(0x11).u8(0);  // DW_TAG_compile_unit
+  for (const unsigned one : {0x2130u, 0x08u, 0x1Bu, 0x08u, 0x11u, 0x01u, 0x12u, 0x06u, 0x10u, 0x17u, 0x2131u, 0x07u}) {
+    tables.abbreviations.uleb(one);
+  }
+  tables.abbreviations.uleb(0).uleb(0).u8(0);
+  tables.info = TableWriter();
+  tables.info.u32(0).u16(4).u32(0).u8(8);
+  tables.info.uleb(1).text("out/a.dwo").text("/src").u64(DebugImageBuilder::kImageBase + 0x1000).u32(0x150);
+  tables.info.u32(0).u64(0x0123456789ABCDEF);
+  tables.info.set32(0, tables.info.size() - 4);
+  FakeFiles files;
+  files.files["C:\\bin\\a.dwo"] = std::vector<std::byte>(100);  // no object file
+  DwarfSymbols symbols = open(with(tables), files);
+  EXPECT_EQ(symbols.problem, "");
+  EXPECT_EQ(symbols.note, "C:\\bin\\app.dll: the names of functions are in .dwo files (-gsplit-dwarf) that were not "
+                          "found; put them beside the image; the first is a.dwo");
+  EXPECT_EQ(files.asked, (std::vector<std::string>{"/src/out/a.dwo", "C:\\bin\\a.dwo"}));
+  SourceFrame frame;
+  ASSERT_TRUE(symbols.index->find_line(0x1020, frame));
+  EXPECT_EQ(frame.file, "/src/inc/b.h");
+  EXPECT_EQ(chain(symbols, 0x1020), "-");
+}
+
 class DebugLinkTest : public testing::Test {
  protected:
   // Returns the image without DWARF, with the link.
@@ -222,6 +298,8 @@ TEST_F(DebugLinkTest, FileOfAnotherBuildIsRefused) {
   DwarfSymbols symbols = open(image("app.debug", crc_ + 1), files_);
   EXPECT_EQ(symbols.index, nullptr);
   EXPECT_EQ(symbols.problem, "the debug file app.debug is of another build");
+  EXPECT_EQ(symbols.note, "not used: C:\\bin\\app.debug: the debug file belongs to another build of app.dll (its "
+                          "checksum differs)");
   EXPECT_EQ(open(image("gone.debug", crc_), files_).problem, "no debug file gone.debug");
 }
 

@@ -51,16 +51,41 @@ TEST(MsfDamageTest, OtherFilesAreNone) {
   EXPECT_EQ(MsfFile::parse(counted(4096)).error(), PdbError::not_a_pdb);
   const auto portable = test::ByteWriter().append({'B', 'S', 'J', 'B', 1, 0, 1, 0}).bytes();
   EXPECT_EQ(MsfFile::parse(portable).error(), PdbError::portable);
+  const auto compressed = test::ByteWriter()
+                              .append({'M', 'i', 'c', 'r', 'o', 's', 'o', 'f', 't', ' ', 'M', 'S', 'F', 'Z', ' ', 'C'})
+                              .append({'o', 'n', 't', 'a', 'i', 'n', 'e', 'r', 13, 10, 26, 'A', 'L', 'D', 0, 0, 1})
+                              .bytes();
+  EXPECT_EQ(MsfFile::parse(compressed).error(), PdbError::compressed);
 }
 
-TEST(MsfDamageTest, CutOffAnywhereIsAnErrorOrShort) {
+TEST(MsfDamageTest, CutOffAnywhereIsAnErrorOrWhole) {
+  for (const bool scattered : {false, true}) {
+    test::MsfBuilder builder;
+    builder.add(counted(2000));
+    if (scattered) builder.scatter();
+    const auto file = builder.build();
+    for (std::size_t bytes = 0; bytes < file.size(); bytes += 13) {
+      const MsfFile msf = MsfFile::parse(std::span(file).first(bytes));
+      const bool whole = msf.error() == PdbError::none;
+      EXPECT_TRUE(!whole || copy(msf.read(0)) == counted(2000)) << bytes;
+      EXPECT_FALSE(whole && bytes < 2000) << bytes;
+    }
+  }
+}
+
+// Some linkers count blocks that they do not write, and tools append to a PDB.
+TEST(MsfDamageTest, OtherNumberOfBlocksThanTheFileHas) {
   test::MsfBuilder builder;
   builder.add(counted(2000));
-  const auto file = builder.build();
-  for (std::size_t bytes = 0; bytes < file.size(); bytes += 13) {
-    const MsfFile msf = MsfFile::parse(std::span(file).first(bytes));
-    EXPECT_NE(msf.error(), PdbError::none) << bytes;
+  constexpr std::size_t kBlocks = 32 + 8;
+  for (const int more : {1, 2, 200}) {
+    auto counts_more = builder.build();
+    counts_more[kBlocks] = static_cast<std::byte>(std::to_integer<int>(counts_more[kBlocks]) + more);
+    EXPECT_EQ(copy(MsfFile::parse(counts_more).read(0)), counted(2000)) << more;
   }
+  auto longer = builder.build();
+  longer.resize(longer.size() + 700);
+  EXPECT_EQ(copy(MsfFile::parse(longer).read(0)), counted(2000));
 }
 
 TEST(MsfDamageTest, BlockSizesThatAreNone) {

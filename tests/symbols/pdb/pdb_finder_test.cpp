@@ -107,8 +107,8 @@ TEST(PdbFinderTest, OfAnImageThatIsNotThereByItsId) {
   other.guid = 9;
   files.files[kStored] = other.build();
   EXPECT_EQ(finder.open(loaded).error, PdbError::other_guid);
-  EXPECT_EQ(finder.refused(), std::vector<std::string>{
-      kStored + ": the PDB belongs to another image (its GUID differs)"});
+  EXPECT_EQ(finder.problems(), std::vector<std::string>{
+      "not used: " + kStored + ": the PDB belongs to another image (its GUID differs)"});
   files.files[kStored] = test::pdb_with_inlining().build();
   EXPECT_NE(finder.open(loaded).index, nullptr);
 }

@@ -65,8 +65,10 @@ TEST(PdbSymbolsTest, ScatteredStreamsOfLargerBlocks) {
   PdbBuilder pdb = test::pdb_with_inlining();
   pdb.scattered = true;
   expect_inlining(*open(pdb).index);
-  pdb.block_bytes = 4096;
-  expect_inlining(*open(pdb).index);
+  for (const std::uint32_t bytes : {4096u, 65'536u}) {
+    pdb.block_bytes = bytes;
+    expect_inlining(*open(pdb).index);
+  }
 }
 
 TEST(PdbSymbolsTest, OnlyTheImagesOwnPdb) {
@@ -78,15 +80,11 @@ TEST(PdbSymbolsTest, OnlyTheImagesOwnPdb) {
   PdbBuilder again = test::pdb_with_inlining();
   again.info_age = 5;
   EXPECT_EQ(open(again).error, PdbError::none);
-  PdbBuilder rearranged = test::pdb_with_inlining();
-  rearranged.rearranged = true;
-  rearranged.public_symbol("x", 0);
-  EXPECT_EQ(open(rearranged).error, PdbError::rearranged);
   EXPECT_EQ(open_pdb(std::make_shared<test::PdbInMemory>(std::vector<std::byte>(100)),
                      std::make_shared<const ImageFile>("", image_of().build()))
                 .error,
             PdbError::not_a_pdb);
-  for (int error = 0; error <= static_cast<int>(PdbError::no_sections); ++error) {
+  for (int error = 0; error <= static_cast<int>(PdbError::fast_link); ++error) {
     EXPECT_NE(to_string(static_cast<PdbError>(error)), "unknown error");
   }
 }
@@ -161,6 +159,31 @@ TEST(PdbSymbolsTest, TwoNamesOfOneConstructorAreOneFunction) {
   pdb.public_symbol("_ZN3BoxC1Ev", 0);
   pdb.public_symbol("_ZN3BoxC2Ev", 0);
   EXPECT_EQ(at(*open(pdb).index, kCode), "Box::Box :0");
+}
+
+// The name of a function has no parameters, but its public symbol has. Of several, only that of the function counts.
+TEST(PdbSymbolsTest, PublicSymbolOfAFunction) {
+  PdbBuilder pdb = test::empty_pdb();
+  PdbModuleBuilder module;
+  for (const auto& [name, offset] : {std::pair("ns::f", 0u), {"ns::f", 0x20u}, {"g<int>", 0x40u}, {"local", 0x60u}}) {
+    module.procedure(name, offset, 0x20);
+    module.end();
+  }
+  pdb.contribution(pdb.module(module), 0, 0x80);
+  pdb.public_symbol("?f@ns@@YAXH@Z", 0);
+  pdb.public_symbol("?f@ns@@YAXPEBD@Z", 0x20);
+  pdb.public_symbol("?other@@YAXXZ", 0x20);
+  pdb.public_symbol("_Z1gIiEvT_", 0x40);
+  auto opened = open(pdb);
+  const auto name_at = [&](std::uint32_t offset) {
+    SourceLocation found;
+    EXPECT_TRUE(opened.index->find(kCode + offset, found));
+    return std::string(opened.index->linkage_name(found.entry, found.frames.back().name));
+  };
+  EXPECT_EQ(name_at(0x10), "?f@ns@@YAXH@Z");
+  EXPECT_EQ(name_at(0x30), "?f@ns@@YAXPEBD@Z");
+  EXPECT_EQ(name_at(0x50), "_Z1gIiEvT_");
+  EXPECT_EQ(name_at(0x70), "");
 }
 
 TEST(PdbSymbolsTest, ThunksAndSeparatedCode) {
@@ -249,6 +272,71 @@ TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
   EXPECT_EQ(at(*opened.index, kCode + 0x45), "unknown");
   EXPECT_EQ(at(*opened.index, kCode + 0x88), "elsewhere :0 (2)");
   EXPECT_EQ(at(*opened.index, kCode + 0xA4), "unknown");
+}
+
+// An assembler does not mark functions. Its symbols may also be labels in functions, and data among the code.
+TEST(PdbSymbolsTest, PublicSymbolsOfAssemblers) {
+  PdbBuilder pdb = test::empty_pdb();
+  pdb.contribution(pdb.module(PdbModuleBuilder()), 0, 0x100);
+  pdb.public_symbol("asm_function", 0, 0);
+  pdb.public_symbol("asm_function_alias", 0, 0);
+  pdb.public_symbol("label", 0x10, 0);  // in the function
+  pdb.public_symbol("asm_leaf", 0x20, 0);
+  pdb.public_symbol("?run@Task@@QEAAXXZ", 0x30, 0);
+  pdb.public_symbol("??_C@_05COLMCDPH@hello?$AA@", 0x40, 0);
+  pdb.public_symbol("?table@@3HA", 0x50, 0);
+  pdb.public_symbol("__xmm@0123456789abcdef", 0x60, 0);
+  pdb.public_symbol("marked", 0x70);
+  pdb.public_symbol("an_alias", 0x70, 0);
+  pdb.public_symbol("in_data", 0x10'000, 0);
+  test::ImageBuilder image = image_of();
+  image.function(kCode, kCode + 0x18);
+  for (const std::uint32_t offset : {0x24u, 0x34u, 0x44u, 0x54u, 0x64u, 0x74u}) {
+    image.put_code(kCode + offset, {0xC3});
+  }
+  auto opened = open(pdb, image);
+  EXPECT_EQ(at(*opened.index, kCode + 0x8), "asm_function :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x17), "asm_function :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x24), "asm_leaf :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x25), "unknown");
+  EXPECT_EQ(at(*opened.index, kCode + 0x34), "?run@Task@@QEAAXXZ :0");
+  for (const std::uint32_t offset : {0x41u, 0x51u, 0x61u}) EXPECT_EQ(at(*opened.index, kCode + offset), "unknown");
+  EXPECT_EQ(at(*opened.index, kCode + 0x74), "marked :0");
+  // Without the image, nothing tells such functions from labels and data.
+  auto alone = open_pdb(std::make_shared<test::PdbInMemory>(pdb.build()),
+                        *code_view_id(debug_directory(image.build()), false), 0x10'000);
+  EXPECT_EQ(at(*alone.index, kCode + 0x8), "unknown");
+}
+
+// Of an image whose code was moved after the link, only the public symbols are translated.
+TEST(PdbSymbolsTest, PublicSymbolsOfARearrangedImage) {
+  PdbBuilder pdb = test::pdb_with_inlining();
+  pdb.public_symbol("moved", 0x20);
+  pdb.public_symbol("left_out", 0x40);
+  pdb.rearrange(kCode + 0x80, kCode + 0x80);
+  pdb.rearrange(kCode + 0x40, 0);
+  pdb.rearrange(kCode + 0x10, kCode + 0x90);
+  pdb.rearrange(kCode, kCode);
+  test::ImageBuilder image = image_of();
+  image.function(kCode + 0xA0, kCode + 0xB0).function(kCode + 0xC0, kCode + 0xD0);
+  auto opened = open(pdb, image);
+  ASSERT_EQ(opened.error, PdbError::none);
+  EXPECT_EQ(opened.lacks, PdbError::rearranged);
+  EXPECT_EQ(at(*opened.index, kCode + 0xA8), "moved :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x20), "unknown");
+  EXPECT_EQ(at(*opened.index, kCode + 0xC0), "unknown");
+}
+
+TEST(PdbSymbolsTest, PdbOfAFastLinkSaysWhatItLacks) {
+  PdbBuilder pdb = test::empty_pdb();
+  EXPECT_EQ(open(pdb).lacks, PdbError::none);
+  pdb.fast_link = true;
+  pdb.public_symbol("known", 0x20);
+  test::ImageBuilder image = image_of();
+  image.function(kCode + 0x20, kCode + 0x30);
+  auto opened = open(pdb, image);
+  EXPECT_EQ(opened.lacks, PdbError::fast_link);
+  EXPECT_EQ(at(*opened.index, kCode + 0x28), "known :0");
 }
 
 TEST(PdbSymbolsTest, PublicSymbolOfAComdatHasAllOfIt) {

@@ -38,6 +38,51 @@ TEST(PortablePdbTest, LastVisiblePointAtOrBefore) {
   EXPECT_EQ(at(*opened.pdb, 0x0A000001, 0), "unknown");  // a method of another assembly
 }
 
+TEST(PortablePdbTest, UrlOfTheFile) {
+  auto pdb = test::sample_portable_pdb();
+  EXPECT_EQ(PortablePdb::open(pdb.build(), id_of(7)).pdb->find(0x06000001, 0)->url, "");
+  pdb.source_link(R"({"documents": {"/src/*": "https://example.org/orders/1234/*"}})");
+  const auto opened = PortablePdb::open(pdb.build(), id_of(7));
+  ASSERT_EQ(opened.error, PortablePdbError::none);
+  EXPECT_EQ(opened.pdb->find(0x06000001, 0)->url, "https://example.org/orders/1234/app/Main.cs");
+  EXPECT_EQ(opened.pdb->find(0x06000001, 7)->url, "");
+}
+
+std::string url(std::string_view json, std::string_view path) {
+  return SourceLink(std::as_bytes(std::span(json))).url_of(path);
+}
+
+TEST(SourceLinkTest, TheLongestPathCounts) {
+  constexpr std::string_view kJson = R"({"documents": {
+      "C:\\src\\*": "https://example.org/a/*?v=1", "C:\\src\\sub\\*": "http://example.org/b/*",
+      "C:\\src\\One.cs": "https://example.org/one"}})";
+  EXPECT_EQ(url(kJson, R"(c:\SRC\Orders\Größe 1#.cs)"), "https://example.org/a/Orders/Gr%C3%B6%C3%9Fe%201%23.cs?v=1");
+  EXPECT_EQ(url(kJson, R"(C:\src\sub\x.cs)"), "http://example.org/b/x.cs");
+  EXPECT_EQ(url(kJson, R"(C:\src\One.cs)"), "https://example.org/one");
+  EXPECT_EQ(url(kJson, R"(C:\other\One.cs)"), "");
+}
+
+// Whoever made the PDB wrote its URLs, and a page makes links of them.
+TEST(SourceLinkTest, OnlyUrlsOfTheWebCount) {
+  for (const char* target : {"javascript:alert(1)//*", "file:///etc/*", "https://a/\\u0022onclick=*", "https://a/ b/*",
+                             "*", "https://a/", "ftp://a/*", "https://a/\\u0001*"}) {
+    EXPECT_EQ(url(std::string(R"({"documents": {"/src/*": ")") + target + R"("}})", "/src/a.cs"), "") << target;
+  }
+  const std::string longest = "https://a/" + std::string(SourceLink::kMaxUrl - 14, 'x') + "/*";
+  const std::string json = R"({"documents": {"/src/*": ")" + longest + R"("}})";
+  EXPECT_EQ(url(json, "/src/abc").size(), SourceLink::kMaxUrl);
+  EXPECT_EQ(url(json, "/src/abcd"), "");
+}
+
+TEST(SourceLinkTest, WhatIsNoMapHasNoUrls) {
+  for (const char* json : {"", "{", "[]", "{}", "1", R"({"documents": 1})",
+                           R"({"documents": {"*": 1, "": "https://a/"}})",
+                           R"({"documents": {"/a*b*": "https://a/*", "/src/a.cs": "https://a/*"}})"}) {
+    EXPECT_EQ(url(json, "/src/a.cs"), "") << json;
+  }
+  EXPECT_EQ(url(std::string(100'000, '['), "/src/a.cs"), "");
+}
+
 TEST(PortablePdbTest, OnlyTheImagesOwn) {
   EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), id_of(8)).error,
             PortablePdbError::other_image);

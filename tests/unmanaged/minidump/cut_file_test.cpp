@@ -37,6 +37,14 @@ TEST_F(CutFile, WhatIsGoneReadsAsZerosAndIsTold) {
   EXPECT_EQ(file_->bytes()[0], std::byte{'x'});
 }
 
+TEST_F(CutFile, AReadAcrossTheEndHasZerosBehindIt) {
+  std::filesystem::resize_file(path_, kLeft);
+  std::string part(8, '?');
+  file_->read(kLeft - 4, part.data(), part.size());
+  EXPECT_EQ(part, std::string("xxxx\0\0\0\0", 8));
+  EXPECT_TRUE(file_->cut());
+}
+
 // The system gives no signal in this case: the rest of the last page reads as zeros.
 TEST_F(CutFile, InTheLastPage) {
   std::filesystem::resize_file(path_, kBytes - 100);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 namespace mixwalk {
 namespace {
@@ -30,6 +31,16 @@ TEST_F(MappedFileTest, AFileHasItsBytesWhateverItsName) {
   EXPECT_EQ(file.error(), "");
   ASSERT_EQ(file.bytes().size(), 4u);
   EXPECT_EQ(file.bytes()[3], std::byte{'P'});
+  char part[2] = {};
+  file.read(2, part, 2);
+  EXPECT_EQ(std::string_view(part, 2), "MP");
+}
+
+TEST_F(MappedFileTest, BytesThatWereReadAlreadyAreReadAlike) {
+  const MappedFile file(MappedFile::Content{.bytes = "MDMP", .error = {}});
+  char part[2] = {};
+  file.read(1, part, 2);
+  EXPECT_EQ(std::string_view(part, 2), "DM");
 }
 
 TEST_F(MappedFileTest, AnEmptyFileIsNoError) {

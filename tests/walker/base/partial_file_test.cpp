@@ -1,31 +1,23 @@
 #include "walker/base/partial_file.h"
-#include "tests/support/remove_tree.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/folder_test.h"
+
 namespace mixwalk {
 namespace {
 
 namespace fs = std::filesystem;
 
-class PartialFileTest : public testing::Test {
+class PartialFileTest : public FolderTest {
  protected:
-  void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
-
-  static std::string text_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  PartialFileTest() : FolderTest("mixwalk_partial_file_test") {}
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
   }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_partial_file_test";
-  const std::string name_ = (folder_ / "a").string();
 };
 
 TEST_F(PartialFileTest, TakesItsNameOnlyWhenWhole) {
@@ -56,6 +48,11 @@ TEST_F(PartialFileTest, SaysWhyItCannotBeWritten) {
     EXPECT_NE(file.commit(), "");
   }
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(PartialFileTest, NamesTheFolderThatIsMissing) {
+  const PartialFile file(name_ + "-none/orders.html");
+  EXPECT_EQ(file.error(), "there is no folder \"" + name_ + "-none\"");
 }
 
 TEST_F(PartialFileTest, NamesAreUtf8) {

@@ -101,7 +101,7 @@ def main(mixwalk, repository):
         for command, names in commands.items():
             expect(f"{command} -{ALL}", [command, *sorted(names)])
         expect("dump --proc" + TAB, ["dump", "--process-id"])
-        expect("dump -p 1 --symb" + TAB, ["dump", "-p", "1", "--symbol-path"])
+        expect("dump -p 1 --symbol-p" + TAB, ["dump", "-p", "1", "--symbol-path"])
         expect("dump --thr" + TAB, ["dump", "--thread"])
         expect("dump --engine " + ALL, ["dump", "--engine", "auto", "copy", "snapshot"])
         expect("dump --engine=" + ALL, ["dump", "--engine=auto", "copy", "snapshot"])

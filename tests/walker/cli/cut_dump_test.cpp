@@ -30,7 +30,7 @@ class CutDump : public ::testing::Test {
   DumpFileServices host(std::uintmax_t left) {
     return {.local = none_,
             .show_colours = [] { return false; },
-            .open_clr = [this, left](const Target&, const DumpFileCommand&) -> OpenedClr {
+            .open_clr = [this, left](const Target&, const DumpFileCommand&, StoreFetch*) -> OpenedClr {
               if (left < fs::file_size(path_)) fs::resize_file(path_, left);
               return {.questions = nullptr, .obstacle = "the DAC is missing"};
             },

@@ -31,7 +31,7 @@ Shown shown(const DumpBuilder& dump) {
   NoImageFiles none;
   const DumpFileServices host{.local = none,
                               .show_colours = [] { return false; },
-                              .open_clr = [](const Target&, const DumpFileCommand&) { return OpenedClr(); },
+                              .open_clr = [](const Target&, const DumpFileCommand&, StoreFetch*) { return OpenedClr(); },
                               .log = {}};
   DumpFileCommand command;
   command.file = path.string();

@@ -42,5 +42,26 @@ TEST(FileKindTest, EachRefusalNamesCommandsThatTakeTheFile) {
             "it is a recording, which report does not take: convert, symbolise and compare do");
 }
 
+TEST(FileKindTest, AFileOfAnotherKindIsNamedAndWhatTheCommandTakes) {
+  EXPECT_EQ(other_file_refusal("convert", ""), "it is empty; convert takes .mixwalk files");
+  EXPECT_EQ(other_file_refusal("symbolise", "hello\n"), "it is a text file; symbolise takes .mixwalk files");
+  EXPECT_EQ(other_file_refusal("report", "PK\x03\x04"),
+            "it is compressed: unpack it, and give the file inside; report takes .mixwalk files, minidumps (.dmp) and "
+            "dumps in JSON (mixwalk dump -f json)");
+  EXPECT_TRUE(other_file_refusal("report", "\x1F\x8B").starts_with("it is compressed"));
+  EXPECT_TRUE(other_file_refusal("compare", file_text(golden_file("hang-deadlock.json")))
+                  .starts_with("it has findings of mixwalk compare, not a dump; compare takes "));
+  EXPECT_TRUE(other_file_refusal("compare", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")
+                  .starts_with("it is a profile for speedscope; "));
+  EXPECT_TRUE(other_file_refusal("compare", "{}").starts_with("it is JSON, but no dump of mixwalk; "));
+  EXPECT_TRUE(other_file_refusal("compare", "<!doctype html>").starts_with("it is a page for a browser; "));
+  EXPECT_TRUE(other_file_refusal("compare", "MZ\x90").starts_with("it is a program or a DLL; "));
+  EXPECT_TRUE(other_file_refusal("compare", "\x7F""ELF\x02").starts_with("it is a program or a core dump of Linux; "));
+  EXPECT_TRUE(other_file_refusal("compare", "Nettrace\x14").starts_with("it is a trace of dotnet-trace; "));
+  EXPECT_TRUE(other_file_refusal("compare", "\x01\x02").starts_with("it is of no kind that mixwalk reads; "));
+  EXPECT_EQ(other_file_refusal("report", file_text(golden_file("dump.mixwalk")).substr(0, 5)),
+            "it is a .mixwalk file that ends within its header");
+}
+
 }  // namespace
 }  // namespace mixwalk

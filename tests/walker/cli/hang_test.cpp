@@ -461,7 +461,7 @@ TEST_F(HangCommandTest, ADumpMayComeFromStandardInput) {
 
 TEST_F(HangCommandTest, ASymbolPathThatIsNoFolderIsSaid) {
   HangCommand one = command({test::troubled_program()[0]});
-  one.symbol_path = folder_.string() + ";" + path("nothere") + ";srv*\\\\server\\symbols";
+  one.symbols.path = folder_.string() + ";" + path("nothere") + ";srv*\\\\server\\symbols";
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   mixwalk::run(one, false, [](const std::string&) -> Outcome<Snapshot> { return Failure{ExitCode::input, "none"}; });

@@ -14,6 +14,7 @@ using test::ImageBuilder;
 
 constexpr const char* kCoreclr = "C:\\app\\coreclr.dll";
 const DacStamp kStamp{ImageBuilder::kTimestamp, ImageBuilder::kSizeOfImage};
+const Module kModule{.base = 0x10000, .size = 0x51'0000, .timestamp = 0x6900'5678, .path = kCoreclr};
 const RuntimeIdentity kRuntime{kStamp, {10, 0, 1226, 42308}};
 
 class TheseFiles final : public ImageFiles {
@@ -39,7 +40,7 @@ class TheseSignatures final : public FileSignatures {
 
 class DacSearch : public testing::Test {
  protected:
-  Outcome<std::string> find() { return find_dac(kCoreclr, kRuntime, settings_, files_, signatures_); }
+  Outcome<std::string> find() { return find_dac(kModule, kRuntime, settings_, files_, signatures_); }
   static std::vector<std::byte> fitting() { return ImageBuilder().build(); }
   static std::vector<std::byte> other() {
     auto bytes = ImageBuilder().build();
@@ -56,11 +57,17 @@ class DacSearch : public testing::Test {
 TEST_F(DacSearch, InThisOrder) {
   settings_.installed = {"C:\\dotnet\\10.0.12", "C:\\dotnet\\9.0.1"};
   settings_.symbol_path = parse_symbol_path("D:\\symbols;srv*E:\\store");
-  EXPECT_EQ(dac_candidates(kCoreclr, {0x6900'1234, 0x14'F000}, settings_),
+  EXPECT_EQ(dac_candidates(kModule, {{0x6900'1234, 0x14'F000}, {10, 0, 1226, 42308}}, settings_),
             (std::vector<std::string>{"C:\\app\\mscordaccore.dll", "C:\\dotnet\\10.0.12\\mscordaccore.dll",
                                       "C:\\dotnet\\9.0.1\\mscordaccore.dll", "D:\\symbols\\mscordaccore.dll",
                                       "D:\\symbols\\mscordaccore.dll\\6900123414f000\\mscordaccore.dll",
-                                      "E:\\store\\mscordaccore.dll\\6900123414f000\\mscordaccore.dll"}));
+                                      "D:\\symbols\\mscordaccore.dll\\69005678510000\\mscordaccore.dll",
+                                      "D:\\symbols\\mscordaccore_amd64_amd64_10.0.1226.42308.dll\\69005678510000\\"
+                                      "mscordaccore_amd64_amd64_10.0.1226.42308.dll",
+                                      "E:\\store\\mscordaccore.dll\\6900123414f000\\mscordaccore.dll",
+                                      "E:\\store\\mscordaccore.dll\\69005678510000\\mscordaccore.dll",
+                                      "E:\\store\\mscordaccore_amd64_amd64_10.0.1226.42308.dll\\69005678510000\\"
+                                      "mscordaccore_amd64_amd64_10.0.1226.42308.dll"}));
 }
 
 TEST_F(DacSearch, TheFileThatTheUserNamesAndNoOther) {
@@ -80,8 +87,11 @@ TEST_F(DacSearch, TheFileThatTheUserNamesAndNoOther) {
 }
 
 TEST_F(DacSearch, RuntimeOfAnotherMachineIsNotLookedFor) {
-  EXPECT_TRUE(dac_candidates("\\\\server\\share\\coreclr.dll", kStamp, settings_).empty());
-  EXPECT_TRUE(dac_candidates("coreclr.dll", kStamp, settings_).empty());
+  Module runtime = kModule;
+  for (const char* path : {"\\\\server\\share\\coreclr.dll", "coreclr.dll"}) {
+    runtime.path = path;
+    EXPECT_TRUE(dac_candidates(runtime, kRuntime, settings_).empty()) << path;
+  }
 }
 
 TEST_F(DacSearch, FileOfAnotherBuildIsPassedOver) {
@@ -112,6 +122,48 @@ TEST_F(DacSearch, FileThatNobodyVouchesFor) {
 TEST_F(DacSearch, None) {
   ASSERT_FALSE(find());
   EXPECT_NE(find().failure().message.find("none was found"), std::string::npos);
+}
+
+class TheseServers final : public StoreFetch {
+ public:
+  std::optional<FetchedFile> fetch(const StoreKey& key, const FileCheck& check) override {
+    asked.push_back(key.name + '/' + key.id);
+    const auto found = files.find(asked.back());
+    if (found == files.end() || !check(found->second).empty()) return std::nullopt;
+    return FetchedFile{"C:\\store\\" + key.name, found->second};
+  }
+  std::map<std::string, std::vector<std::byte>> files;
+  std::vector<std::string> asked;
+};
+
+TEST_F(DacSearch, KeysOfServers) {
+  TheseServers servers;
+  settings_.servers = &servers;
+  ASSERT_FALSE(find());
+  EXPECT_EQ(servers.asked, (std::vector<std::string>{"mscordaccore.dll/" + image_store_id(kStamp.timestamp, kStamp.size),
+                                                     "mscordaccore.dll/69005678510000",
+                                                     "mscordaccore_amd64_amd64_10.0.1226.42308.dll/69005678510000"}));
+}
+
+TEST_F(DacSearch, FromAServerIfItIsOfThisBuildAndTrusted) {
+  TheseServers servers;
+  settings_.servers = &servers;
+  servers.files["mscordaccore.dll/" + image_store_id(kStamp.timestamp, kStamp.size)] = other();
+  servers.files["mscordaccore_amd64_amd64_10.0.1226.42308.dll/69005678510000"] = fitting();
+  signatures_.answer = "it is not signed";
+  EXPECT_FALSE(find());
+  signatures_.answer.clear();
+  const auto found = find();
+  ASSERT_TRUE(found) << found.failure().message;
+  EXPECT_EQ(*found, "C:\\store\\mscordaccore_amd64_amd64_10.0.1226.42308.dll");
+  EXPECT_EQ(signatures_.asked, (std::vector<std::string>{*found, *found}));
+  // A file of this machine comes first, and one that the user names is the only one.
+  servers.asked.clear();
+  files_.files["C:\\app\\mscordaccore.dll"] = fitting();
+  EXPECT_TRUE(find());
+  settings_.dac = "X:\\none.dll";
+  EXPECT_FALSE(find());
+  EXPECT_TRUE(servers.asked.empty());
 }
 
 TEST_F(DacSearch, RuntimeAmongTheModules) {

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 
 import {Exports, expect_equal, finish, labels, problems, rate_sentence} from './facts.mjs';
 import {perfetto_slices, times_by_stack} from './perfetto.mjs';
-import {open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
+import {close_speedscope, open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
 
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
@@ -140,4 +140,5 @@ for (const recording of recordings) {
     expect_equal(new Map([...shown].map(([stack, us]) => [stack, ns(us)])), times, `${recording}, ${tid}: times in speedscope`);
   }
 }
+await close_speedscope();
 finish('the trace is what was recorded; speedscope shows it');

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 
 import {Exports, expect_equal, finish, fold, labels, problems} from './facts.mjs';
-import {open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
+import {close_speedscope, open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
 
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
@@ -66,4 +66,5 @@ expect_equal(weights_by_stack(saved, saved.profiles[0]),
 if (!facts.samples.some((sample) => sample.frames.some((frame) => frame.kind === 'gap'))) {
   problems.push('the recording has no gap');
 }
+await close_speedscope();
 finish('folded stacks are what was recorded; speedscope shows them');

@@ -2,10 +2,11 @@
 // command-line program loads the profile and computes the call trees).
 // usage: check_firefox_profile.mjs WRITE_EXPORT NODE_MODULES
 
-import {execFileSync} from 'node:child_process';
+import {execFile} from 'node:child_process';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
+import {promisify} from 'node:util';
 
 import {Exports, expect_equal, finish, fold, labels, problems, rate_sentence} from './facts.mjs';
 
@@ -17,21 +18,22 @@ const Ajv = require('ajv').default;
 const valid = new Ajv({allErrors: true, allowUnionTypes: true}).compile(
     JSON.parse(fs.readFileSync(path.join(here, 'firefox_profile.schema.json'))));
 
-function profiler(...args) {
+async function profiler(...args) {
   const cli = path.resolve(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
-  return execFileSync(process.execPath, [cli, ...args], {
-    encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'],
+  const {stdout} = await promisify(execFile)(process.execPath, [cli, ...args], {
+    maxBuffer: 64 << 20,
     env: {...process.env, PROFILER_CLI_SESSION_DIR: exports_.folder,
           PROFILER_CLI_NO_SYMBOLICATE: '1'},
   });
+  return stdout;
 }
 
 // The program starts a daemon and waits for 500 ms until that is ready. On a busy machine the daemon needs longer. In
 // that case the program says so and names the daemon, which it leaves behind.
-function load(file) {
+async function load(file) {
   for (let left = 30; ; --left) {
     try {
-      return profiler('load', file);
+      return await profiler('load', file);
     } catch (error) {
       const late = /did not become ready within[^]*kill (\d+)/.exec(error.stderr);
       if (!late || left === 0) throw error;
@@ -164,19 +166,20 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
     facts.threads.push({label: '[no samples]', os_id: 0});
     expect_equal(profile.threads.map(({name, samples}) => [name, samples.length]), [['[no samples]', 0]], recording);
   }
-  load(file);
+  await load(file);
   try {
-    facts.threads.forEach(({label}, i) => {
-      const tree = JSON.parse(profiler('thread', 'samples-top-down', '--json', '--thread',
-                                       `t-${i}`, '--limit', '0'));
+    // Each question is a start of the program, so they are asked at the same time.
+    await Promise.all(facts.threads.map(async ({label}, i) => {
+      const tree = JSON.parse(await profiler('thread', 'samples-top-down', '--json', '--thread', `t-${i}`,
+                                             '--limit', '0'));
       expect_equal(tree.weightType, timed ? 'tracing-ms' : 'samples', `${label}: weight type`);
       const samples = facts.samples.filter(({thread}) => thread === i);
       expect_equal(self_weights(tree.regularCallTree, timed ? 1e6 : 1),
                    fold(samples, (sample) => labels(facts, sample).join('\n')),
                    `${recording}, ${label}: call tree of the Firefox Profiler`);
-    });
+    }));
   } finally {
-    profiler('stop');
+    await profiler('stop');
   }
 }
 finish('the Firefox Profiler opens it, and finds what was recorded');

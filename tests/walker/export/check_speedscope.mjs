@@ -6,7 +6,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 
 import {Exports, expect_equal, finish, fold, labels, problems} from './facts.mjs';
-import {open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
+import {close_speedscope, open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
 
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
@@ -62,4 +62,5 @@ for (const recording of with_samples) {
     if (!shown.includes(label)) problems.push(`${recording}: speedscope does not show ${label}`);
   }
 }
+await close_speedscope();
 finish('speedscope opens its format, and finds what was recorded');

@@ -23,7 +23,10 @@ nlohmann::json document() { return nlohmann::json::parse(written(checked_snapsho
 std::string error_of(const nlohmann::json& json) { return read_json_dump(json.dump()).error; }
 
 TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
-  for (const Snapshot& snapshot : {representative_snapshot(), checked_snapshot(), test::crashed_program()}) {
+  Snapshot fail_fast = test::crashed_program();
+  fail_fast.crash->text = "the books do not balance";
+  for (const Snapshot& snapshot :
+       {representative_snapshot(), checked_snapshot(), test::crashed_program(), fail_fast}) {
     const ReadJsonDump read = read_json_dump(written(snapshot));
     ASSERT_TRUE(read.snapshot) << read.error;
     auto expected = nlohmann::json::parse(written(snapshot)), actual = nlohmann::json::parse(written(*read.snapshot));

@@ -69,6 +69,28 @@ TEST(Otlp, AttributesThatWereGivenReplaceTheRecordings) {
   EXPECT_EQ(times(given, "windows"), 0u);
 }
 
+TEST(Otlp, SaysTheMachineAndTheStandingOfEachSample) {
+  const auto document = [](const Recording& recording) {
+    RecordedImages images;
+    StringSink sink;
+    EXPECT_TRUE(write_otlp(recording, images, sink));
+    return sink.text;
+  };
+  Recording recording = representative_recording();
+  recording.process.host.clear();
+  for (Recording::Sample& sample : recording.samples) sample.standing = Standing::unknown;
+  EXPECT_EQ(times(document(recording), "host.name") + times(document(recording), "mixwalk.standing"), 0u);
+  recording.process.host = "web7";
+  // Two samples of one thread and one stack, which differ in their standing only.
+  recording.samples.assign(2, recording.samples.front());
+  recording.samples.front().standing = Standing::waits;
+  recording.samples.back().standing = Standing::idle;
+  EXPECT_EQ(times(document(recording), "web7"), 1u);
+  EXPECT_EQ(times(document(recording), "mixwalk.standing"), 1u) << "a text of the dictionary";
+  EXPECT_EQ(times(document(recording), "waits"), 1u);
+  EXPECT_EQ(times(document(recording), "idle"), 1u);
+}
+
 // The id is field 7, of wire type 2, with 16 bytes.
 TEST(Otlp, EachProfileHasAnId) {
   OtlpProfileId id;

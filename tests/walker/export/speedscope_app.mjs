@@ -21,7 +21,10 @@ const PRELUDE = `
 const SAVE = `window.dispatchEvent(new KeyboardEvent('keydown', {key: 's', ctrlKey: true}));
   window.saved[0] ?? ''`;
 
-// Returns {saved: the parsed profiles in speedscope's own format, shown: the text of its table}.
+let browser;  // one for all files, since its start takes longer than all that follows
+
+// Returns {saved: the parsed profiles in speedscope's own format, shown: the text of its table}. The file gets a page of
+// its own.
 export async function open_in_speedscope(modules, file) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mixwalk-speedscope-'));
   const script = path.join(folder, 'profile.js');
@@ -29,10 +32,9 @@ export async function open_in_speedscope(modules, file) {
   fs.writeFileSync(script, `speedscope.loadFileFromBase64(${JSON.stringify(path.basename(file))},
     ${JSON.stringify(bytes)})`);
   const index = path.resolve(modules, 'speedscope/dist/release/index.html');
-  const browser = new Chromium();
+  browser ??= new Chromium();
+  const page = await browser.open(`file://${index}#view=sandwich&localProfilePath=${script}`, PRELUDE);
   try {
-    const page = await browser.open(`file://${index}#view=sandwich&localProfilePath=${script}`,
-                                    PRELUDE);
     const saved = await Chromium.until(async () => {
       const problem = await page.evaluate('window.alerts?.[0] ?? ""');
       if (problem) throw new Error(`speedscope says: ${problem}`);
@@ -40,9 +42,13 @@ export async function open_in_speedscope(modules, file) {
     }, `speedscope does not take ${path.basename(file)}`);
     return {saved: JSON.parse(saved), shown: await page.evaluate('document.body.innerText')};
   } finally {
-    await browser.close();
+    await page.close();
     fs.rmSync(folder, {recursive: true, force: true});
   }
+}
+
+export async function close_speedscope() {
+  await browser?.close();
 }
 
 // Returns the weight of each stack in a profile as speedscope saves it (frames opening and closing): a Map from the

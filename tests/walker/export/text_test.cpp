@@ -318,6 +318,10 @@ TEST(Text, ACrashComesFirstAndItsThreadBeforeTheOthers) {
   EXPECT_EQ(text.substr(0, kFirst.size()), kFirst) << text;
   EXPECT_LT(text.find("\nThread 0x204 \"parser\"  crashed, managed  "), text.find("\nThread 0x200 ")) << text;
   EXPECT_EQ(text.find("Thread 0x204"), text.rfind("Thread 0x204"));
+  snapshot.crash->text = "the books of day 7\ndo not balance";
+  EXPECT_NE(text_of(snapshot).find("pointer\n  message: the books of day 7\\ndo not balance\n  thread 0x204 "),
+            std::string::npos) << text_of(snapshot);
+  snapshot.crash->text.clear();
   // The thread was not asked for.
   snapshot.threads.clear();
   const std::string without = text_of(snapshot);

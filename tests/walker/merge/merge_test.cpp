@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/builders/fake_unwind.h"
@@ -93,11 +95,18 @@ struct Scene {
     sample.stack.fill(Zeros(), frames.front().rsp, 0x10000);
   }
 
-  Stack merged() { return merge(sample, {step, managed, ModuleView(kModules), scratch}); }
+  Stack merged() {
+    return merge(sample, {.step = step,
+                          .managed = managed,
+                          .modules = ModuleView(kModules),
+                          .scratch = scratch,
+                          .calls = calls});
+  }
 
   ScriptedUnwindStep step;
   ManagedCodeTable managed = clr_code();
   std::vector<ManagedEntry> entries;
+  std::vector<RuntimeCall> calls;
   std::vector<std::byte> stack_buffer = std::vector<std::byte>(0x10000);
   RawSample sample{stack_buffer, {}};
   std::vector<RunFrame> scratch = std::vector<RunFrame>(64);
@@ -212,6 +221,61 @@ TEST(MergeTest, HoleAboveTheFirstManagedFrameIsTheLeafRun) {
   auto entries = sandwich_entries();
   entries.insert(entries.begin(), hole(0x20020, 0x7020));
   EXPECT_EQ(Scene(sandwich(), entries).merged(), Scene(sandwich(), sandwich_entries()).merged());
+}
+
+// What the runtime has noted about sandwich(): Helper called through a stub, and Main called coreclr.
+std::vector<RuntimeCall> sandwich_calls() {
+  const auto call = [](std::uint64_t function, std::uint64_t ip, std::uint64_t rsp) {
+    return RuntimeCall{{entry(function, ip, rsp).registers, AddressKind::return_address}, function};
+  };
+  return {call(kStub, 0x900220, 0x7060), call(kMain, 0x900040, 0x7100)};
+}
+
+TEST(MergeTest, CallsOfTheRuntimeChangeNoWholeStack) {
+  Scene scene(sandwich());
+  scene.calls = sandwich_calls();
+  EXPECT_EQ(scene.merged(), Scene(sandwich()).merged());
+}
+
+TEST(MergeTest, AWalkThatEndsGoesOnAtTheCallerThatTheRuntimeKnows) {
+  auto script = sandwich();
+  script[4].fault = StepFault::bad_unwind;
+  Scene scene(script);
+  scene.calls = sandwich_calls();
+  const Stack stack = scene.merged();
+  EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "native 20020@7020 m1", "stub 900220@7060 f3",
+                                         "managed 900130@7090 f2", "native 20050@70c0 m1", "gap",
+                                         "managed 900040@7100 f1", "native 20080@7140 m1", "native 10090@7180 m0"));
+  EXPECT_THAT(runs(stack), ElementsAre("leaf closed, 3 from 0", "middle open (bad-unwind), 2 from 4",
+                                       "root root, 2 from 7"));
+  EXPECT_EQ(stack.frames[6].trust, Trust::runtime);
+  EXPECT_FALSE(stack.whole());
+  expect_consistent(stack);
+}
+
+TEST(MergeTest, AWalkThatEndsAtACallerGoesOnAtTheNextOne) {
+  auto script = sandwich();
+  script[2].fault = StepFault::bad_unwind;
+  Scene scene(script);
+  scene.calls = sandwich_calls();
+  EXPECT_THAT(frames(scene.merged()),
+              ElementsAre("native 10010@7000 m0", "native 20020@7020 m1", "stub 900220@7060 f3", "gap",
+                          "managed 900040@7100 f1", "native 20080@7140 m1", "native 10090@7180 m0"));
+  script[6].fault = StepFault::bad_unwind;
+  Scene twice(script);
+  twice.calls = sandwich_calls();
+  EXPECT_THAT(frames(twice.merged()), ElementsAre("native 10010@7000 m0", "native 20020@7020 m1",
+                                                  "stub 900220@7060 f3", "gap", "managed 900040@7100 f1", "gap"));
+}
+
+// The frame is a guess, but the runtime says that it has made a call. It also knows the frame's registers.
+TEST(MergeTest, ACallerOfTheRuntimeThatAGuessLedToIsNoGuess) {
+  auto script = sandwich();
+  script[6].proven = script[6].steps_if_guessed = false;
+  Scene scene(script);
+  EXPECT_FALSE(scene.merged().whole());
+  scene.calls = sandwich_calls();
+  EXPECT_EQ(frames(scene.merged()), frames(Scene(sandwich()).merged()));
 }
 
 TEST(MergeTest, NeighbouringManagedFramesHaveNoRunBetweenThem) {
@@ -500,6 +564,30 @@ TEST(MergeTest, WalkThatTakesTooLongIsEnded) {
   EXPECT_EQ(stack.runs().at(0).why, OpenReason::too_slow);
   EXPECT_LE(stack.frames.size(), 300u);
   expect_consistent(stack);
+}
+
+// The machine stands still during one of the steps.
+TEST(MergeTest, WalkOnAMachineThatStoodStillGoesOn) {
+  std::vector<ScriptedFrame> real;
+  for (std::uint64_t i = 0; i < 600; ++i) real.push_back({0x10010, 0x7000 + i * 16});
+  real.push_back({0, 0x71C00});
+  Scene scene(real);
+  class StandingStep final : public UnwindStep {
+   public:
+    explicit StandingStep(UnwindStep& step) : step_(step) {}
+    StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
+      if (++steps_ == 300) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return step_.step(frame, leaf);
+    }
+
+   private:
+    UnwindStep& step_;
+    int steps_ = 0;
+  } standing(scene.step);
+  const Stack stack = merge(scene.sample, {standing, scene.managed, ModuleView(kModules), scene.scratch,
+                                           std::chrono::milliseconds(60)});
+  EXPECT_TRUE(stack.whole());
+  EXPECT_EQ(stack.frames.size(), 600u);
 }
 
 TEST(MergeTest, NoManagedFrames) {

@@ -124,5 +124,53 @@ TEST_F(StubCallees, ACopyThatEndsInTheStub) {
   EXPECT_EQ(stub().callee, 0u);
 }
 
+// The stack is: native code ← a stub ← a managed method ← native code.
+class CallsOfTheRuntime : public testing::Test {
+ protected:
+  static StackFrame frame(FrameKind kind, std::uint64_t rsp, std::uint64_t function) {
+    return {{.kind = kind, .trust = Trust::unwind_info, .function = function}, rsp};
+  }
+  void call(std::uint64_t function, std::uint64_t rsp) {
+    RuntimeCall& call = calls.emplace_back();
+    call.caller.registers[Register::rsp] = rsp;
+    call.function = function;
+    call.callee = kMethod;
+  }
+  CallAgreement agreement() { return note_callees(stack, calls); }
+
+  Stack stack{.frames = {frame(FrameKind::native, 0x100, 0), frame(FrameKind::stub, 0x200, 3),
+                         frame(FrameKind::managed, 0x300, 4), frame(FrameKind::native, 0x400, 0)}};
+  std::vector<RuntimeCall> calls;
+};
+
+TEST_F(CallsOfTheRuntime, AreMetByTheFrameAroundTheirRsp) {
+  call(3, 0x230);
+  EXPECT_EQ(agreement(), (CallAgreement{.calls = 1, .met = 1, .runs = 1, .bounded = 1, .agreed = 1}));
+  EXPECT_EQ(stack.frames[1].callee, kMethod);
+}
+
+TEST_F(CallsOfTheRuntime, OfAnotherFunctionAreNotMet) {
+  call(4, 0x230);
+  EXPECT_EQ(agreement(), (CallAgreement{.calls = 1, .met = 0, .runs = 1, .bounded = 1, .agreed = 0}));
+  EXPECT_EQ(stack.frames[1].callee, 0u);
+}
+
+TEST_F(CallsOfTheRuntime, ARunWithoutACallIsNotConfirmed) {
+  EXPECT_EQ(agreement(), (CallAgreement{.calls = 0, .met = 0, .runs = 1, .bounded = 0, .agreed = 0}));
+  stack.frames.clear();
+  call(3, 0x230);
+  EXPECT_EQ(agreement(), (CallAgreement{.calls = 1, .met = 0, .runs = 0, .bounded = 0, .agreed = 0}));
+}
+
+// The runtime's own word proves nothing about the walk.
+TEST_F(CallsOfTheRuntime, AFrameBehindAGapWasNotFoundByTheWalk) {
+  stack.frames.insert(stack.frames.begin() + 1, Frame{.kind = FrameKind::gap});
+  stack.frames[2].trust = Trust::runtime;
+  call(3, 0x200);
+  call(4, 0x300);
+  EXPECT_EQ(agreement(), (CallAgreement{.calls = 2, .met = 1, .runs = 1, .bounded = 1, .agreed = 1}));
+  EXPECT_EQ(stack.frames[2].callee, kMethod);
+}
+
 }  // namespace
 }  // namespace mixwalk

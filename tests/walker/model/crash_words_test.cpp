@@ -40,8 +40,10 @@ TEST(CrashWords, AManagedExceptionByItsHresultOnlyIfItsTypeIsNotKnown) {
             "unhandled .NET exception (0xe0434352): HRESULT 0x80131509, as of InvalidOperationException");
   crash.objects = {{.type = "Orders.Failed", .message = "no\nstock", .trace = {}}, {}};
   EXPECT_EQ(crash_words(crash), "unhandled .NET exception (0xe0434352)");
-  EXPECT_EQ(object_words(crash, 0), "Orders.Failed: no\nstock");
-  EXPECT_EQ(object_words(crash, 1), "inner exception: an exception of an unknown type");
+  EXPECT_EQ(crash_details(crash), (std::vector<std::string>{"Orders.Failed: no\nstock",
+                                                            "inner exception: an exception of an unknown type"}));
+  crash.text = "the books do not balance";
+  EXPECT_EQ(crash_details(crash)[0], "message: the books do not balance");
 }
 
 }  // namespace

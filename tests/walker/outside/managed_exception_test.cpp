@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <map>
-
 #include "tests/builders/byte_writer.h"
 #include "tests/builders/fake_clr_questions.h"
+#include "tests/builders/pieced_memory.h"
 #include "walker/model/crash_words.h"
 
 namespace mixwalk {
@@ -17,21 +15,7 @@ using test::ByteWriter;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-class Heap final : public MemoryReader {
- public:
-  void put(std::uint64_t address, const ByteWriter& bytes) { pieces_[address] = bytes.bytes(); }
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    const auto after = pieces_.upper_bound(address);
-    if (after == pieces_.begin()) return false;
-    const auto& [begin, piece] = *std::prev(after);
-    if (address - begin > piece.size() || piece.size() - (address - begin) < bytes) return false;
-    std::memcpy(into, piece.data() + (address - begin), bytes);
-    return true;
-  }
-
- private:
-  std::map<std::uint64_t, std::vector<std::byte>> pieces_;
-};
+constexpr std::uint64_t kFaulted = 0x7000;  // the address of the first element of each trace
 
 class ManagedExceptionTest : public ::testing::Test {
  protected:
@@ -49,7 +33,8 @@ class ManagedExceptionTest : public ::testing::Test {
   }
 
   void exception(std::uint64_t at, const char* type, std::uint64_t message, std::uint64_t inner, std::uint64_t trace) {
-    heap_.put(at, ByteWriter().u64(0x99).u64(0).u64(message).u64(0).u64(inner).u64(0).u64(trace).zeros(64));
+    heap_.put(at, ByteWriter().u64(0x99).u64(0).u64(message).u64(0).u64(inner).u64(0).u64(trace).zeros(0x34)
+                      .u32(0x80131620).u32(0).u32(0x80131509));
     clr_.objects_of[at] = type;
   }
   void text(std::uint64_t at, std::u16string_view units) {
@@ -62,7 +47,7 @@ class ManagedExceptionTest : public ::testing::Test {
   void array(std::uint64_t at, const std::vector<std::uint64_t>& methods) {
     ByteWriter bytes;
     bytes.u64(0x97).u64(16 + 32 * methods.size()).u64(methods.size()).u64(0);
-    for (const std::uint64_t method : methods) bytes.u64(1).u64(2).u64(method).u64(0);
+    for (const std::uint64_t method : methods) bytes.u64(kFaulted).u64(0x9000).u64(method).u64(0);
     heap_.put(at, bytes);
     clr_.objects_of[at] = "System.Byte[]";
   }
@@ -71,14 +56,29 @@ class ManagedExceptionTest : public ::testing::Test {
     return snapshot_.crash->objects;
   }
 
+  // The crashed thread has these frames, each with a Rsp 0x100 above that of the frame before.
+  void frames(const std::vector<std::string>& names) {
+    Thread& thread = snapshot_.threads.emplace_back();
+    thread.os_id = 7;
+    for (const std::string& name : names) {
+      StackFrame frame;
+      frame.kind = FrameKind::managed;
+      frame.name = name;
+      frame.address = kFaulted + thread.stack.frames.size();
+      frame.stack_pointer = 0x9000 + 0x100 * thread.stack.frames.size();
+      thread.stack.frames.push_back(frame);
+    }
+  }
+
   Snapshot snapshot_;
-  Heap heap_;
+  test::PiecedMemory heap_;
   test::FakeClrQuestions clr_;
 };
 
 TEST_F(ManagedExceptionTest, HasItsTypeItsMessageAndItsInnerException) {
   ASSERT_THAT(objects(), SizeIs(2));
-  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "no st\xC3\xB6""ck", .trace = {}}));
+  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "no st\xC3\xB6""ck", .hresult = 0x80131620,
+                                      .trace = {}}));
   EXPECT_EQ(objects()[1].type, "System.IO.IOException");
   EXPECT_EQ(objects()[1].message, "");
   EXPECT_THAT(objects()[1].trace, ElementsAre("Orders.Reserve()", "Orders.Submit()"));
@@ -100,13 +100,85 @@ TEST_F(ManagedExceptionTest, MemoryThatIsNoExceptionSaysNothing) {
   // The message is no text, and the trace is no array.
   exception(0x1000, "Orders.OutOfStock", 0x4000, 0xDEAD, 0x2000);
   ASSERT_THAT(objects(), SizeIs(1));
-  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .trace = {}}));
+  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .hresult = 0x80131620, .trace = {}}));
   heap_.put(0x2000, ByteWriter().u64(0x98).u32(0xFFFF'FFFF));
   exception(0x1000, "Orders.OutOfStock", 0x2000, 0, 0x4000);
   heap_.put(0x4000, ByteWriter().u64(0x97).u64(16).u64(0xFFFF'FFFF).u64(0));
-  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .trace = {}}));
+  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .hresult = 0x80131620, .trace = {}}));
   clr_.objects_of[0x1000].clear();
   EXPECT_THAT(objects(), SizeIs(0));
+}
+
+TEST_F(ManagedExceptionTest, ItsHresultIsElsewhereInNet8) {
+  snapshot_.runtime.major = 8;
+  EXPECT_EQ(objects()[0].hresult, 0x80131509u);
+  snapshot_.runtime.major = 10;
+  EXPECT_EQ(objects()[0].hresult, 0x80131620u);
+}
+
+TEST_F(ManagedExceptionTest, AFaultOfWhichTheRuntimeMadeAnException) {
+  snapshot_.crash->code = exception_code::kAccessViolation;
+  snapshot_.crash->address = kFaulted;
+  exception(0x1000, "System.NullReferenceException", 0x2000, 0, 0x4000);
+  EXPECT_THAT(objects(), SizeIs(0)) << "the crashed thread is not known";
+  frames({"Orders.Reserve()", "Orders.Submit()"});
+  EXPECT_THAT(objects(), SizeIs(1));
+  snapshot_.crash->objects.clear();
+  snapshot_.crash->address = kFaulted + 1;
+  EXPECT_THAT(objects(), SizeIs(0)) << "thrown by another frame";
+  snapshot_.crash->address = kFaulted;
+  snapshot_.threads[0].stack.frames[0].stack_pointer += 8;
+  EXPECT_THAT(objects(), SizeIs(0)) << "thrown at another time";
+  snapshot_.threads[0].stack.frames[0].stack_pointer -= 8;
+  snapshot_.threads[0].stack.frames[0].kind = FrameKind::native;
+  EXPECT_THAT(objects(), SizeIs(0));
+}
+
+class FailFastTest : public ManagedExceptionTest {
+ protected:
+  FailFastTest() {
+    snapshot_.crash->code = exception_code::kManagedFailFast;
+    exception(0x1000, "System.ExecutionEngineException", 0, 0x3000, 0);
+    frames({"System.RuntimeType.Get()", "System.Environment.FailFast(System.StackCrawlMarkHandle)",
+            "System.Environment.FailFast(System.String)", "Orders.Close()"});
+    text(0x2100, u"stale");
+    text(0x2200, u"of the caller");
+    // The frames of FailFast are at 0x9100 to 0x9300, and its arguments may be up to 0x9320.
+    stack_.zeros(0xF8).u64(0x2100).zeros(0x20).u64(0x200C).u64(0x3000).zeros(0x1D0).u64(0x2000).zeros(0x18).u64(0x2200);
+    heap_.put(0x9000, stack_);
+  }
+
+  ByteWriter stack_;
+};
+
+TEST_F(FailFastTest, HasItsMessageAndTheExceptionThatItGotButNotThatOfTheRuntime) {
+  ASSERT_THAT(objects(), SizeIs(1));
+  EXPECT_EQ(objects()[0].type, "System.IO.IOException");
+  EXPECT_EQ(snapshot_.crash->text, "no st\xC3\xB6""ck");
+}
+
+TEST_F(FailFastTest, OfTwoTextsNoneIsKnownToBeTheMessage) {
+  ByteWriter two;
+  two.zeros(0x108).u64(0x2000).u64(0x2100).zeros(0x300);
+  heap_.put(0x9000, two);
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "");
+}
+
+TEST_F(FailFastTest, FramesThatLieHaveNoMessage) {
+  snapshot_.threads[0].stack.frames[3].stack_pointer = 0;
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "");
+  snapshot_.threads[0].stack.frames[3].stack_pointer = 0xFFFF'0000'0000;
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "") << "the caller's own words are among them";
+  snapshot_.threads[0].stack.frames.resize(3);
+  snapshot_.crash->text.clear();
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "");
+  snapshot_.threads.clear();
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "");
 }
 
 TEST_F(ManagedExceptionTest, OtherCrashesHaveNothingToDoWithTheLastException) {

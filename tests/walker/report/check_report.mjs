@@ -183,6 +183,8 @@ async function a_recording_by_hand() {
   await page.choose('#strip-colour', 'name');
   await expect_accessible(page, 'over time');
   await page.screenshot(screenshots, 'timeline');
+  await page.go('#view=timeline&thread=0x9999');
+  expect_equal(await page.text('.detail .empty'), 'There is no thread 0x9999 here.', 'a thread that has no strip');
   await expect_quiet(page, 'a recording');
 }
 

@@ -79,6 +79,17 @@ TEST(ProgramRefusal, OfALibrary) {
             "\"orders.dll\" is a .NET library, not a program: start it with -- dotnet orders.dll");
 }
 
+// The compiler of .NET does not mark the .dll of a program as a library.
+TEST(ProgramRefusal, OfTheDllOfAProgram) {
+  EXPECT_EQ(refusal(program(ImageBuilder().clr(false)), ExitCode::not_launched, "D:\\orders.DLL"),
+            "\"orders.DLL\" is a .NET library, not a program: start it with -- dotnet orders.DLL");
+}
+
+TEST(ProgramRefusal, OfATextFile) {
+  EXPECT_EQ(refusal(text_file("# Exports"), ExitCode::not_launched, "C:\\a.md"),
+            "\"a.md\" is a text file, not a program: name an .exe");
+}
+
 TEST(ProgramRefusal, OfNativeAot) {
   const File file = program(ImageBuilder().export_name("DotNetRuntimeDebugHeader", ImageBuilder::kData));
   EXPECT_NE(refusal(file, ExitCode::refused).find("is a NativeAOT program"), std::string::npos);
@@ -94,7 +105,7 @@ TEST(ProgramRefusal, OfAScript) {
 
 // What Windows itself refuses is left to it.
 TEST(ProgramRefusal, NoneOfWhatIsNoImage) {
-  for (const std::string_view text : {"", "M", "MZ", "hello"}) expect_none(text_file(text));
+  for (const std::string_view text : {"", "M", "MZ", "\x01\x02"}) expect_none(text_file(text));
 }
 
 TEST(ProgramRefusal, ReadsNothingBehindTheEnd) {

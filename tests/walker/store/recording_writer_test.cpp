@@ -55,7 +55,8 @@ TEST(RecordingWriter, ACrashComesBack) {
   ASSERT_TRUE(recording.crash);
   expect_reads_as(bytes_of(recording), recording);
   recording.crash = Crash{.thread = 0xFFFF'FFFF, .code = 0xFFFF'FFFF, .address = kMax, .access = CrashAccess::execute,
-                          .touched = kMax, .detail = 0xFFFF'FFFF, .objects = {{}, {}}};
+                          .touched = kMax, .detail = 0xFFFF'FFFF, .text = "the books do not balance",
+                          .objects = {{.hresult = 0xFFFF'FFFF, .trace = {}}, {}}};
   recording.earlier_dumps = {{.time_ns = 1, .cpu = {}, .locks = {}, .locks_missing = {}, .unasked = {}}};
   recording.earlier_dumps[0].crash = Crash{.objects = recording.crash->objects};
   expect_reads_as(bytes_of(recording), recording);

@@ -2,44 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <map>
-
 #include "tests/builders/byte_writer.h"
+#include "tests/builders/pieced_memory.h"
 #include "walker/model/crash_words.h"
 
 namespace mixwalk {
 namespace {
 
 using test::ByteWriter;
-
-// Memory that consists of a few pieces.
-class Pieces final : public MemoryReader {
- public:
-  void put(std::uint64_t address, const ByteWriter& bytes) { pieces_[address] = bytes.bytes(); }
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    const auto after = pieces_.upper_bound(address);
-    if (after == pieces_.begin()) return false;
-    const auto& [begin, piece] = *std::prev(after);
-    if (address - begin > piece.size() || piece.size() - (address - begin) < bytes) return false;
-    std::memcpy(into, piece.data() + (address - begin), bytes);
-    return true;
-  }
-  // Up to the end of the piece, as a dump reads.
-  std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    while (bytes != 0 && !read(address, into, bytes)) --bytes;
-    return bytes;
-  }
-
- private:
-  std::map<std::uint64_t, std::vector<std::byte>> pieces_;
-};
+using test::PiecedMemory;
 
 constexpr std::uint64_t kBase = 0x1'4000'0000, kObject = 0x20'0000, kText = 0x30'0000;
 
 // `types`: the object's own type, then its bases.
-Pieces msvc(const std::vector<const char*>& types, std::int32_t place_of_last = 0) {
-  Pieces memory;
+PiecedMemory msvc(const std::vector<const char*>& types, std::int32_t place_of_last = 0) {
+  PiecedMemory memory;
   memory.put(kBase + 0x1000, ByteWriter().u32(0).u32(0).u32(0).u32(0x1100));
   ByteWriter array;
   array.u32(types.size());
@@ -64,7 +41,7 @@ MinidumpException thrown_by_msvc() {
 }
 
 TEST(CppException, OfMsvcHasItsTypeAndItsText) {
-  const Pieces memory = msvc({".?AVout_of_stock@orders@@", ".?AVruntime_error@std@@", ".?AVexception@std@@"}, 0x10);
+  const PiecedMemory memory = msvc({".?AVout_of_stock@orders@@", ".?AVruntime_error@std@@", ".?AVexception@std@@"}, 0x10);
   EXPECT_EQ(cpp_exception(memory, thrown_by_msvc()),
             (CrashObject{.type = "orders::out_of_stock", .message = "no stock", .trace = {}}));
 }
@@ -84,7 +61,7 @@ TEST(CppException, OfMsvcThatIsNoStdException) {
 }
 
 TEST(CppException, OfLibstdcppHasItsTypeAndItsText) {
-  Pieces memory;
+  PiecedMemory memory;
   const std::uint64_t header = 0x20'0050;
   ByteWriter object;
   object.u64(0x40'0000).zeros(72).u64(0x474E5543'432B2B00).zeros(56);  // up to the object itself

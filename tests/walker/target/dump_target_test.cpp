@@ -129,6 +129,20 @@ TEST_F(DumpTargetTest, TheCrashedThreadIsWhereTheExceptionWasRaised) {
                                       .access = CrashAccess::write, .touched = 0x40, .objects = {}}));
 }
 
+TEST_F(DumpTargetTest, AFaultThatAHandlerHasRaisedAnewIsTheCrash) {
+  DumpBuilder dump = raised(0);
+  std::vector<std::byte> stack(0x1000);
+  std::ranges::copy(DispatchedFault{.rip = 0x1'0020, .address = 0x1'0020, .rsp = 0x9F00}.bytes(),
+                    stack.begin() + 0x810);
+  dump.memory(0x9000, stack);
+  dump.exception(1, 0xC0000005, 0x3'0000, DumpBuilder::at(0x3'0018, 0x9800));
+  const RawSample sample = captured(dump);
+  EXPECT_EQ(sample.context.rip, 0x1'0020u);
+  EXPECT_EQ(sample.stack.begin(), 0x9F00u);
+  EXPECT_EQ(*target_->crash(), (Crash{.thread = 1, .code = 0xC0000005, .address = 0x1'0020,
+                                      .access = CrashAccess::write, .touched = 0x40, .objects = {}}));
+}
+
 TEST_F(DumpTargetTest, WhatACrashTouched) {
   const auto access = [&](const std::vector<std::uint64_t>& parameters) {
     return target(raised(0xC0000005, parameters)).crash()->access;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <system_error>
 
 #include "unmanaged/win/unique_handle.h"
@@ -60,6 +61,10 @@ MappedFile::MappedFile(const std::string& path) {
 
 MappedFile::~MappedFile() {
   if (!bytes_.empty() && content_.empty()) UnmapViewOfFile(bytes_.data());
+}
+
+void MappedFile::read(std::uint64_t offset, void* into, std::size_t bytes) const noexcept {
+  std::memcpy(into, bytes_.data() + offset, bytes);
 }
 
 bool MappedFile::cut() const noexcept { return false; }

@@ -75,6 +75,10 @@ bool is_written_through(const fs::path& path) {
 OpenedOutput open_output(const fs::path& path, bool removable) {
   using Kind = OpenedOutput::Kind;
   const bool device = is_device(path);
+  // "a:b.html" would be written into a stream of the file "a", which no program shows.
+  if (!device && path.filename().native().find(L':') != std::wstring::npos) {
+    return {.file = nullptr, .why = why_not_opened(ERROR_INVALID_NAME)};
+  }
   // Other programs may read the file, and may rename it.
   const DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (device ? FILE_SHARE_WRITE : 0);
   const auto open = [&](DWORD access) {

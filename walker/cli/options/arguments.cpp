@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <string_view>
 
+#include "unmanaged/ascii_lower.h"
 #include "walker/base/near_match.h"
 
 namespace mixwalk {
@@ -16,6 +19,21 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
   if (error != std::errc{} || end != last || number == 0) refuse_text(flags, text, "is no number from 1 to 4294967295");
   return number;
 }
+
+SymbolLimits symbol_limits_of(const std::string& flags, const std::string& text) {
+  const std::vector<std::string> parts = CLI::detail::split(text, ',');
+  std::vector<std::chrono::milliseconds> limits;
+  for (const std::string& part : parts) {
+    const auto limit = parse_duration(part);
+    if (!limit || *limit == 0) break;
+    limits.emplace_back(*limit);
+  }
+  if (parts.size() != 3 || limits.size() != 3) refuse_text(flags, text, "is no three durations: write 5s,15s,120s");
+  return {.connect = limits[0], .silence = limits[1], .all = limits[2]};
+}
+
+const std::map<std::string, SymbolAsking> kAsking = {{"online", SymbolAsking::online},
+                                                     {"offline", SymbolAsking::offline}};
 
 // The name of the validator that stores an option's words.
 const std::string kWords = "words";
@@ -82,9 +100,22 @@ std::optional<TargetChoice> process_in(const ProcessArguments& arguments) {
   return ByName{*arguments.name};
 }
 
-void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std::string& where) {
-  app.add_option("--symbol-path", path, where + "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
-      ->option_text("PATH");
+void add_symbol_path(CLI::App& app, SymbolChoice& symbols, const std::string& where) {
+  app.add_option("--symbol-path", symbols.path, where + "(default: _NT_SYMBOL_PATH)")->option_text("PATH");
+}
+
+void add_symbols(CLI::App& app, SymbolChoice& symbols, const std::string& where) {
+  add_symbol_path(app, symbols, where);
+  add_choice(app, "--symbols", kAsking, symbols.asking,
+             "online: ask the symbol servers of the symbol path, or Microsoft's if it names none; offline: ask no "
+             "server (default: ask those that the symbol path names)")
+      ->option_text("MODE");
+  app.add_option_function<std::string>(
+         "--symbol-limits",
+         [&symbols](const std::string& text) { symbols.limits = symbol_limits_of("--symbol-limits", text); },
+         "How long servers may take: to connect, without sending a byte, and for all files together (default "
+         "5s,15s,120s)")
+      ->option_text("A,B,ALL");
 }
 
 void add_verbose(CLI::App& app, bool& verbose) {
@@ -102,11 +133,36 @@ std::vector<std::string> long_names(const CLI::App& command) {
   return names;
 }
 
+// Options of other tools for the same.
+struct OtherOption {
+  std::string_view option, ours;
+};
+constexpr OtherOption kOtherOptions[] = {
+    {"--pid", "--process-id"}, {"--process", "--process-id"}, {"--tid", "--thread"},     {"--seconds", "--duration"},
+    {"--time", "--duration"},  {"--frequency", "--rate"},     {"--hz", "--rate"},        {"--out", "--output"},
+    {"--file", "--output"},    {"--json", "--format json"},   {"--html", "--format html"}, {"--text", "--format text"},
+    {"--count", "--repeat"},   {"--type", "--format"},        {"--symbols", "--symbol-path"},
+};
+
+// The option that a user presumably meant. Empty if none is known.
+std::string meant_option(const std::string& name, const CLI::App& command) {
+  const auto has = [&](const std::string& option) {
+    return command.get_option_no_throw(option.substr(0, option.find(' '))) != nullptr;
+  };
+  if (name.size() == 2) {
+    const std::string lower = ascii_lower(name);
+    if (has(lower)) return lower;
+  }
+  const auto* const other = std::ranges::find(kOtherOptions, ascii_lower(name), &OtherOption::option);
+  if (other != std::end(kOtherOptions) && has(std::string(other->ours))) return std::string(other->ours);
+  return near_match(name, long_names(command));
+}
+
 std::string no_option(const std::string& word, const CLI::App& command) {
   const std::string name = word.substr(0, word.find('='));
   const std::string what = "there is no option \"" + word + "\"";
-  if (const std::string near = near_match(name, long_names(command)); !near.empty()) {
-    return what + ": did you mean " + near + "?";
+  if (const std::string meant = meant_option(name, command); !meant.empty()) {
+    return what + ": did you mean " + meant + "?";
   }
   if (command.get_parent() == nullptr) return what;
   for (const CLI::App* other : command.get_parent()->get_subcommands([](const CLI::App*) { return true; })) {
@@ -118,6 +174,9 @@ std::string no_option(const std::string& word, const CLI::App& command) {
 }
 
 std::string unexpected(const std::string& word, const CLI::App& command) {
+  if (const std::string option = meant_by_slash(word, command); !option.empty()) {
+    return "unexpected \"" + word + "\": did you mean " + option + "?";
+  }
   if (command.get_option_no_throw("--process-id") != nullptr) return misplaced(word, false);
   const std::string what = "unexpected \"" + word + "\": ";
   if (command.get_option_no_throw("--output") == nullptr) return what + command.get_name() + " takes options only";
@@ -125,6 +184,13 @@ std::string unexpected(const std::string& word, const CLI::App& command) {
 }
 
 }  // namespace
+
+std::string meant_by_slash(const std::string& word, const CLI::App& command) {
+  if (word.size() < 2 || word.front() != '/') return {};
+  const std::string name = word.substr(1, word.find_first_of(":=") - 1);
+  const std::string option = (name.size() == 1 ? "-" : "--") + ascii_lower(name);
+  return !name.empty() && command.get_option_no_throw(option) != nullptr ? option : "";
+}
 
 std::string misplaced(const std::string& word, bool takes_program) {
   const std::string what = "unexpected \"" + word + "\": ";

@@ -82,11 +82,16 @@ CLI::Option* add_process(CLI::App& app, ProcessArguments& arguments, const std::
 std::optional<TargetChoice> process_in(const ProcessArguments& arguments);
 
 // --symbol-path. `where` begins its help, and ends before "(default: …".
-void add_symbol_path(CLI::App& app, std::optional<std::string>& path, const std::string& where);
+void add_symbol_path(CLI::App& app, SymbolChoice& symbols, const std::string& where);
+// The same, --symbols and --symbol-limits.
+void add_symbols(CLI::App& app, SymbolChoice& symbols, const std::string& where);
 inline constexpr char kPdbsOfImages[] =
     "Where to look for PDBs, in addition to the folders of the images: FOLDER;srv*FOLDER;… ";
 
 void add_verbose(CLI::App& app, bool& verbose);
+
+// "-p" for "/p", as programs of Windows have it. Empty if it is no such word.
+std::string meant_by_slash(const std::string& word, const CLI::App& command);
 
 // The message about a word that is no option, of a command that takes processes: `unexpected "412": did you mean -p
 // 412?`

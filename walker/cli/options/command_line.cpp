@@ -47,6 +47,7 @@ Finish add_completions(CLI::App& app) {
 // Leaves nothing of the command in the help.
 void hide(CLI::App& app) {
   app.group("");
+  app.description("Only on Windows. " + app.get_description());
 }
 
 constexpr CommandRow kRows[] = {
@@ -55,8 +56,8 @@ constexpr CommandRow kRows[] = {
     {"record", &add_record, true, &hide},
     {"convert", &add_convert},
     {"symbolise", &add_symbolise},
-    {"compare", &add_compare},
-    {"report", &add_report},
+    {"compare", &add_compare, false, &leave_hang_files},
+    {"report", &add_report, false, &leave_hang_files},
     {"doctor", &add_doctor, false, &hide},
     {"completions", &add_completions},
 };

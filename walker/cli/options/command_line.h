@@ -50,6 +50,7 @@ Finish add_convert(CLI::App& app);
 Finish add_symbolise(CLI::App& app);
 Finish add_compare(CLI::App& app);
 Finish add_report(CLI::App& app);
+void leave_hang_files(CLI::App& app);
 Finish add_doctor(CLI::App& app);
 
 }  // namespace mixwalk

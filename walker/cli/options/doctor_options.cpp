@@ -34,7 +34,7 @@ Finish add_doctor(CLI::App& app) {
   add_list_format(app, command.format);
   app.add_flag_callback("--no-trial", [&command] { command.trial = false; },
                         "Load nothing into the process, and stop none of its threads");
-  add_symbol_path(app, command.symbol_path, kPdbsOfImages);
+  add_symbols(app, command.symbols, kPdbsOfImages);
   return [arguments, &command](Given) -> ParseResult {
     command.target = process_in(arguments->process);
     if (!command.target && !command.trial) refuse("--no-trial needs --process-id or --name");

@@ -69,7 +69,9 @@ void finish_output(const CLI::App& app, const std::optional<std::string>& format
   if (output.calls && !is_text) refuse("--asm needs the format text");
   if (output.calls && output.filter.managed_only)
     refuse("--asm cannot be used with --managed-only: managed frames have no calls");
-  if (output.filter.all && !is_text) refuse("--all needs the format text: all other formats have every frame");
+  if (output.filter.all && !is_text && output.format->id != Format::html) {
+    refuse("--all needs the format text or html: all other formats have every frame");
+  }
   if (output.filter.all && output.filter.managed_only) refuse("--all cannot be used with --managed-only");
   if (output.calls) output.filter.all = true;  // the call of a frame that is not shown would be lost
   if (output.output && output.output->empty()) refuse("--output needs a file's name");
@@ -88,8 +90,8 @@ constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
 
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kStackOptions = {
-    "--outside", "--inside", "--dac", "--runtime-data", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm",
-    "--all", "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
+    "--outside", "--inside", "--dac", "--runtime-data", "--thread", "--symbol-path", "--symbols",
+    "--symbol-limits", "--depth", "--managed-only", "--asm", "--all", "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
 
 using OptionNames = std::initializer_list<const char*>;
 
@@ -111,16 +113,19 @@ bool is_program_or_process(const std::string& argument) {
                              [&](std::string_view other) { return extension == other; });
 }
 
+bool process_given(const CLI::App& app) { return app.count("--process-id") + app.count("--name") != 0; }
+
 // For a dump file, which is the only argument.
 ParseResult finish_dump_file(const CLI::App& app, DumpArguments& arguments) {
   const std::string& file = arguments.visit.program.front();
+  refuse_foreign_dac(app);
   refuse_given(app, {kProcessOptions, kDllOptions},
                "with a dump file (\"" + file + "\"); a program goes after --, a process's name after -n");
   if (writes_minidump(arguments)) refuse("-o NAME.dmp needs a process: a dump file cannot be made from a dump file");
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
   command.file = file;
-  command.symbol_path = arguments.command.visit.symbol_path;
+  command.symbols = arguments.command.visit.symbols;
   command.dac = arguments.command.dac;
   command.runtime_data = arguments.command.runtime_data;
   command.verbose = arguments.command.verbose;
@@ -201,6 +206,7 @@ Finish add_dump(CLI::App& app) {
   DumpCommand& command = arguments->command;
   app.description(kDumpHelp);
   add_target(app, arguments->visit, "dump");
+  arguments->visit.takes_file = true;
   app.get_option("program")
       ->group(kTargetGroup)
       ->description("A dump file (minidump), or - for standard input: the stacks in it")
@@ -214,11 +220,11 @@ Finish add_dump(CLI::App& app) {
   app.option_defaults()->group("What to show");
   add_frames(app, command.filter, "Show");
   app.add_flag("--all", command.filter.all,
-               "Show each frame of the runtime itself, even if it has no name (text only)");
+               "Show each frame of the runtime itself, even if it has no name (text and html)");
   app.add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
   app.add_flag_callback(
       "--no-locks", [&command] { command.locks = false; }, "Do not find out which thread holds which lock");
-  add_symbol_path(app, command.visit.symbol_path, kPdbsOfImages);
+  add_symbols(app, command.visit.symbols, kPdbsOfImages);
   add_colour(app, command.colour);
   app.option_defaults()->group("When");
   app.add_flag("--at-once", command.visit.sampling.at_once,
@@ -254,9 +260,16 @@ Finish add_dump(CLI::App& app) {
       return finish_dump_file(app, *arguments);
     }
     if (words.size() > 1 && given.program.empty()) {
+      if (const std::string option = meant_by_slash(words[0], app); !option.empty()) {
+        refuse("unexpected \"" + words[0] + "\": did you mean " + option + "?");
+      }
       refuse("unexpected \"" + words[1] +
              "\": dump takes one dump file; mixwalk compare takes several, and a program goes "
              "after --");
+    }
+    const bool nothing_given = words.empty() && given.program.empty() && !process_given(app);
+    if (nothing_given && !is_shown(*app.get_option("--process-id"))) {
+      refuse("dump needs a dump file, or - for standard input; processes are looked at on Windows");
     }
     take_program(arguments->visit, given);
     return writes_minidump(*arguments) ? finish_minidump(app, *arguments) : finish_dump(app, *arguments);

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "walker/cli/options/help_formatter.h"
 #include "walker/cli/options/output_options.h"
 
 namespace mixwalk {
@@ -56,6 +57,7 @@ ParseResult finish_hang(const CLI::App& app, HangArguments& arguments) {
   const std::size_t files = command.files.size();
   if (files == 0) refuse(command.single ? "report needs a dump" : "compare needs dumps");
   if (command.single && files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
+  refuse_foreign_dac(app);
   if (std::ranges::count(command.files, "-") > 1) refuse("standard input (-) can be read only once");
   if (command.output && command.output->empty()) refuse("--output needs a file's name");
   if (command.output == "-") command.output.reset();
@@ -88,7 +90,7 @@ Finish add_hang(CLI::App& app, bool single) {
   app.add_flag("--all", command.all, "Show all threads, groups and frames");
   app.add_flag("-q,--quiet", command.quiet, "Print nothing; the exit code says whether something is stuck");
   add_colour(app, command.colour);
-  add_symbol_path(app, command.symbol_path, "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;… ");
+  add_symbols(app, command.symbols, "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;… ");
   app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
   add_runtime_data(app, command.runtime_data);
   add_verbose(app, command.verbose);
@@ -106,5 +108,7 @@ Finish add_report(CLI::App& app) {
   app.description(kReportHelp);
   return add_hang(app, true);
 }
+
+void leave_hang_files(CLI::App& app) { app.get_option("--dac")->group(kNotOnThisSystem); }
 
 }  // namespace mixwalk

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "symbols/server/symbol_limits.h"
+#include "symbols/symbol_path.h"
 #include "walker/base/exit_code.h"
 #include "walker/cli/options/formats.h"
 #include "walker/cli/options/thread_selection.h"
@@ -41,6 +43,13 @@ struct ByStart {
 
 using TargetChoice = std::variant<ById, ByName, ByStart>;
 
+// Where symbol files are looked for.
+struct SymbolChoice {
+  std::optional<std::string> path;  // SymbolPath's text; if it has no value, _NT_SYMBOL_PATH
+  SymbolAsking asking = SymbolAsking::by_path;
+  SymbolLimits limits;
+};
+
 // How threads are walked.
 struct Sampling {
   Engine engine = Engine::automatic;
@@ -60,7 +69,7 @@ struct Visit {
   Sampling sampling;
   std::uint32_t timeout_ms = 30'000;
   std::uint32_t wait_ms = 0;  // how long to wait for another profiler to leave the process
-  std::optional<std::string> symbol_path;  // SymbolPath's text; if it has no value, _NT_SYMBOL_PATH
+  SymbolChoice symbols;
   bool no_host = false;  // the output does not have the name of this machine
 };
 
@@ -107,7 +116,7 @@ struct DumpFileCommand : DumpOutput {
   std::string dac;  // as DumpCommand::dac
   RuntimeSource runtime_data = RuntimeSource::automatic;
   ThreadSelection threads;  // empty for all
-  std::optional<std::string> symbol_path;  // SymbolPath's text; if it has no value, _NT_SYMBOL_PATH
+  SymbolChoice symbols;
   bool verbose = false;
 };
 
@@ -146,8 +155,8 @@ struct ConvertCommand {
 
 struct SymboliseCommand {
   std::string input;
-  std::string output;                      // a file
-  std::optional<std::string> symbol_path;  // as Visit::symbol_path
+  std::string output;  // a file
+  SymbolChoice symbols;
 };
 
 // compare shows what is stuck in a process, by several dumps; report shows what one dump contains.
@@ -157,8 +166,8 @@ struct HangCommand {
   bool across = false;  // the dumps are of several processes of one service
   std::optional<std::string> output;  // no value for standard output
   Format format = Format::text;       // text, json or html
-  std::optional<std::string> symbol_path;  // as Visit::symbol_path; for minidumps
-  std::string dac;                         // as DumpCommand::dac
+  SymbolChoice symbols;  // for minidumps
+  std::string dac;       // as DumpCommand::dac
   RuntimeSource runtime_data = RuntimeSource::automatic;
   Colour colour = Colour::automatic;
   bool all = false;
@@ -171,7 +180,7 @@ struct DoctorCommand {
   std::optional<TargetChoice> target;  // ById or ByName; no value if only this machine is checked
   Format format = Format::text;        // text or json
   bool trial = true;  // the process is dumped for two seconds
-  std::optional<std::string> symbol_path;  // as Visit::symbol_path
+  SymbolChoice symbols;
 };
 
 using Command =

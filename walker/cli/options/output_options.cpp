@@ -3,6 +3,7 @@
 #include <map>
 
 #include "unmanaged/ascii_lower.h"
+#include "walker/cli/options/help_formatter.h"
 #include "walker/otlp/otel_settings.h"
 
 namespace mixwalk {
@@ -44,6 +45,8 @@ const RecordingFormat* chosen_format(const CLI::App& app, const std::optional<st
                                      const std::string& file) {
   if (format) {
     const RecordingFormat* const named = format_by_name(*format);
+    const bool is_dump_file = app.get_name() == "dump" && ascii_lower(*format) == "dmp";
+    if (is_dump_file) refuse("--format: a dump file is written with -o NAME.dmp, without --format");
     if (named == nullptr) refuse_text("--format", *format, "is none of " + format_names(which));
     return named;
   }
@@ -75,9 +78,8 @@ void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
   std::string help =
       "For exceptions: show the frames by which the runtime throws, too. Otherwise a stack begins at the "
       "frame that threw. A .mixwalk file always has all frames";
-  if (which == FormatsOf::all) {
-    help += ". For dumps as text, and in the page: show each frame of the runtime itself";
-  }
+  help += which == FormatsOf::all ? ". For dumps as text, and in the page: show each frame of the runtime itself"
+                                  : ". In the page: show each frame of the runtime itself";
   app.add_flag("--all", filter.all, help);
 }
 
@@ -90,6 +92,13 @@ void add_colour(CLI::App& app, Colour& colour) {
   static const std::map<std::string, Colour> colours = {
       {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
   add_choice(app, "--color,--colour", colours, colour, "auto, always or never")->option_text("WHEN");
+}
+
+void refuse_foreign_dac(const CLI::App& app) {
+  const CLI::Option& dac = *app.get_option("--dac");
+  if (dac.count() != 0 && !is_shown(dac)) {
+    refuse("--dac works on Windows only; here mixwalk reads the data of .NET 9 and later itself");
+  }
 }
 
 void add_runtime_data(CLI::App& app, RuntimeSource& source) {

@@ -38,6 +38,9 @@ void check_all(const CLI::App& app, const RecordingFormat* format, bool otlp);
 // Adds --color, for text.
 void add_colour(CLI::App& app, Colour& colour);
 
+// Refuses --dac on a system that cannot load it.
+void refuse_foreign_dac(const CLI::App& app);
+
 // Adds --runtime-data, which no help shows: it serves to compare the two sources.
 void add_runtime_data(CLI::App& app, RuntimeSource& source);
 

@@ -40,7 +40,6 @@ struct RecordArguments {
 void finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
-    if (command.filter.all) refuse("--all needs --on exception");
     if (arguments.every) refuse("--every needs --on allocation");
     command.event = arguments.mode.value_or(SampleEvent::wall);
     return;
@@ -65,7 +64,6 @@ void finish_event(const RecordArguments& arguments, RecordCommand& command) {
     }
   }
   if (arguments.every && !allocations) refuse("--every needs --on allocation");
-  if (command.filter.all && command.event != SampleEvent::exception) refuse("--all needs --on exception");
   if (!allocations) return;
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (start == nullptr) {
@@ -124,11 +122,16 @@ void finish_output(const CLI::App& app, const RecordArguments& arguments, const 
     refuse("record writes to a file only: mixwalk convert can write the file to standard output");
   }
   const bool told = command.output || arguments.format;
-  if (command.otlp && !told) return;  // no file
+  const auto refuse_all = [&] {
+    if (!command.filter.all || command.event == SampleEvent::exception) return;
+    refuse("--all needs --on exception, or a page (-o NAME.html)");
+  };
+  if (command.otlp && !told) return refuse_all();  // no file
   command.format = told ? chosen_format(app, arguments.format, FormatsOf::recordings, command.output.value_or(""))
                         : &format_of(Format::mixwalk);
   if (command.format == nullptr)
     refuse("record needs --format, or an --output with an extension, such as NAME.mixwalk");
+  if (command.format->id != Format::html) refuse_all();
   check_frames(*command.format, command.filter);
   check_all(app, command.format, command.otlp.has_value());
   if (command.format->write == nullptr) {
@@ -170,7 +173,8 @@ Finish add_record(CLI::App& app) {
       ->option_text("N");
   add_frames(app, command.filter, "Keep");
   add_all(app, command.filter, FormatsOf::recordings);
-  add_symbol_path(app, command.visit.symbol_path, kPdbsOfImages);
+  add_symbol_path(app, command.visit.symbols, std::string("No symbol server is asked while mixwalk records (mixwalk "
+                                                          "symbolise asks). ") + kPdbsOfImages);
   add_otlp(app, arguments->otlp);
   add_walk(app, arguments->visit, command.visit);
   app.add_option("--budget", arguments->budget,

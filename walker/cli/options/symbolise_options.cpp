@@ -25,7 +25,7 @@ Finish add_symbolise(CLI::App& app) {
   app.add_option("-o,--output", command->output,
                  "The file to write; may be IN (default: IN with .symbolised.mixwalk in place of .mixwalk)")
       ->option_text("OUT");
-  add_symbol_path(app, command->symbol_path, "Where to look for images, assemblies and PDBs: FOLDER;srv*FOLDER;… ");
+  add_symbols(app, command->symbols, "Where to look for images, assemblies and PDBs: FOLDER;srv*FOLDER;… ");
   return [command, &app](Given) -> ParseResult {
     if (command->input.empty()) refuse("symbolise needs the recording");
     const bool told = app.count("--output") != 0;

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "walker/base/near_match.h"
+#include "walker/base/printable.h"
+
 namespace mixwalk {
 namespace {
 
+constexpr std::size_t kMaxNameBytes = 100;  // in a message
 constexpr int kDecimal = 10, kHexadecimal = 16;
 
 struct Digits {
@@ -45,6 +49,8 @@ bool is_written_as_id(std::string_view text) {
 }
 
 void UnmatchedThreads::met(std::uint32_t os_id, std::string_view name) {
+  constexpr std::size_t kMaxNames = 1000;
+  if (!left_.names.empty() && !name.empty() && met_names_.size() < kMaxNames) met_names_.emplace_back(name);
   std::erase(left_.ids, os_id);
   std::erase_if(left_.names, [&](const std::string& wanted) { return name.starts_with(wanted); });
 }
@@ -58,6 +64,15 @@ std::string UnmatchedThreads::text() const {
     text += fmt::format("{}thread whose name begins with \"{}\"", text.empty() ? "" : ", ", name);
   }
   return text;
+}
+
+std::string UnmatchedThreads::advice() const {
+  for (const std::string& wanted : left_.names) {
+    if (const std::string near = near_match(wanted, met_names_); !near.empty()) {
+      return "; did you mean \"" + printable(near, kMaxNameBytes) + "\"?";
+    }
+  }
+  return "; without --thread, mixwalk takes all threads";
 }
 
 }  // namespace mixwalk

@@ -33,9 +33,12 @@ class UnmatchedThreads {
   bool empty() const noexcept { return left_.empty(); }
   // The options in words, to be appended to "no": `thread 0x554, thread whose name begins with "Ada"`.
   std::string text() const;
+  // What to do about it, to be appended to a sentence: `; did you mean "reserving"?`.
+  std::string advice() const;
 
  private:
   ThreadSelection left_;
+  std::vector<std::string> met_names_;
 };
 
 }  // namespace mixwalk

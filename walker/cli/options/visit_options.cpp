@@ -81,7 +81,8 @@ ThreadSelection threads_in(std::vector<std::string>& threads) {
 void finish_visit(const CLI::App& app, VisitArguments& arguments, Visit& visit) {
   const ProcessArguments& process = arguments.process;
   if (process.id.has_value() + process.name.has_value() + static_cast<int>(!arguments.program.empty()) != 1) {
-    refuse(app.get_name() + " needs exactly one of --process-id, --name and -- PROGRAM; mixwalk ps lists processes");
+    refuse(app.get_name() + " needs exactly one of --process-id, --name" + (arguments.takes_file ? ", FILE.dmp" : "") +
+           " and -- PROGRAM; mixwalk ps lists processes");
   }
   Sampling& sampling = visit.sampling;
   if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {

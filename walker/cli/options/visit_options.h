@@ -15,6 +15,7 @@ struct VisitArguments {
   std::vector<std::string> program;
   std::optional<std::string> canary;
   std::vector<std::string> threads;
+  bool takes_file = false;  // whether the command takes a dump file as well
 };
 
 // The headings under which help lists the options of dump and record.

@@ -32,12 +32,13 @@ std::string fitting(const std::string& line, std::size_t columns) {
   return comma == std::string::npos || comma == 0 || comma > end ? cut : cut.substr(0, comma);
 }
 
-ProgressLine::ProgressLine(Terminal terminal) : terminal_(std::move(terminal)) {
+ProgressLine::ProgressLine(Terminal terminal) : terminal_(std::move(terminal)), before_(g_line) {
+  if (before_ != nullptr) before_->clear();
   g_line = this;
 }
 
 ProgressLine::~ProgressLine() {
-  g_line = nullptr;
+  g_line = before_;
 }
 
 void ProgressLine::show(const std::string& line) {

@@ -9,7 +9,7 @@
 namespace mixwalk {
 
 // A line on a terminal that is written again and again. It never takes more than one row, since only one row can be
-// replaced. Writes nothing if the stream is no terminal. One object at a time.
+// replaced. Writes nothing if the stream is no terminal. The newest object owns the line.
 class ProgressLine {
  public:
   struct Terminal {
@@ -32,6 +32,7 @@ class ProgressLine {
   void replace(const std::string& line);
 
   const Terminal terminal_;
+  ProgressLine* const before_;  // the object that owns the line again when this one is gone
   std::size_t shown_ = 0;  // characters of the line
 };
 

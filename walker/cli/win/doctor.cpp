@@ -1,4 +1,3 @@
-#include "walker/cli/local_symbols.h"
 #include "walker/cli/output/doctor_report.h"
 #include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
@@ -9,14 +8,13 @@
 namespace mixwalk {
 
 ExitCode run(const DoctorCommand& command) {
-  const std::string symbol_path = symbol_path_text(command.symbol_path);
   DoctorReport found;
-  found.lines = look_at_machine(symbol_path);
+  found.lines = look_at_machine(command.symbols);
   if (command.target) {
     const auto id = process_of(*command.target);
     if (id) {
       found.process_id = *id;
-      look_at_process(*id, command.trial, symbol_path, found);
+      look_at_process(*id, command.trial, command.symbols, found);
     } else {
       found.lines.push_back({.state = DoctorLine::State::bad,
                               .check = "process",

@@ -7,13 +7,16 @@
 #include <array>
 #include <cstring>
 #include <cwchar>
+#include <iterator>
 
-#include "symbols/symbol_path.h"
+#include "symbols/server/http_get.h"
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/win/loader_list.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/version.h"
+#include "walker/cli/doctor_symbols.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/clr/win/dac_finder.h"
 #include "walker/session/win/environment.h"
 #include "walker/session/win/loaded_runtime.h"
@@ -127,35 +130,6 @@ DoctorLine environment() {
   return {.check = "environment", .found = "switches nothing off in .NET programs that are started from here"};
 }
 
-bool is_folder(const std::string& path) {
-  const DWORD attributes = GetFileAttributesW(to_utf16(path).c_str());
-  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-}
-
-void add_symbol_path(const std::string& text, std::vector<DoctorLine>& lines) {
-  const SymbolPath path = parse_symbol_path(text);
-  if (path.folders.empty() && path.left_out.empty()) {
-    lines.push_back({.state = State::note,
-                     .check = "symbol path",
-                     .found = "none: PDBs are looked for beside their images only",
-                     .advice = "--symbol-path or _NT_SYMBOL_PATH names more folders"});
-    return;
-  }
-  for (const SymbolPath::Folder& folder : path.folders) {
-    const bool there = is_folder(folder.path);
-    lines.push_back({.state = there ? State::good : State::note,
-                     .check = "symbol path",
-                     .found = folder.path + (there ? "" : " is not a folder"),
-                     .advice = there ? "" : "correct --symbol-path or _NT_SYMBOL_PATH"});
-  }
-  for (const std::string& part : path.left_out) {
-    lines.push_back({.state = State::note,
-                     .check = "symbol path",
-                     .found = part + " is on another machine, which mixwalk does not ask",
-                     .advice = "fetch PDBs into a folder (symchk), and name that"});
-  }
-}
-
 DoctorLine runtimes() {
   const std::vector<std::string> installed = installed_runtimes();
   if (installed.empty()) {
@@ -196,9 +170,10 @@ DoctorLine other_software() {
 
 }  // namespace
 
-std::vector<DoctorLine> look_at_machine(const std::string& symbol_path) {
+std::vector<DoctorLine> look_at_machine(const SymbolChoice& symbols) {
   std::vector<DoctorLine> lines = {own_files(), system(), rights(), debug_privilege(), environment()};
-  add_symbol_path(symbol_path, lines);
+  const auto http = system_http_get();
+  std::ranges::move(symbol_path_lines(symbol_path_of(symbols), symbols.limits, *http), std::back_inserter(lines));
   lines.insert(lines.end(), {runtimes(), other_software(), dotnet_processes()});
   return lines;
 }

@@ -61,7 +61,7 @@ DoctorLine system_calls(std::uint32_t process_id, bool has_runtime) {
 }
 
 // Checks that only read. Profilers are recognised by their names here; only the trial is certain.
-void read_target(const LiveTarget& target, bool native_aot, const std::string& symbol_path,
+void read_target(const LiveTarget& target, bool native_aot, const SymbolChoice& symbols,
                  std::vector<DoctorLine>& lines) {
   if (target.runtime().name.empty()) {
     lines.push_back({.state = State::note,
@@ -85,7 +85,7 @@ void read_target(const LiveTarget& target, bool native_aot, const std::string& s
                      .found = "loaded: " + profilers + "; the runtime takes one profiler at a time",
                      .advice = "if attaching fails, end the other profiler, or use dump --outside"});
   }
-  const auto dac = dac_of(target, {.symbol_path = parse_symbol_path(symbol_path)});
+  const auto dac = dac_of(target, {.symbol_path = symbol_path_of(symbols)});
   if (!dac) return;
   if (*dac) {
     lines.push_back({.check = "debugging library", .found = **dac});
@@ -97,8 +97,9 @@ void read_target(const LiveTarget& target, bool native_aot, const std::string& s
   }
 }
 
-DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
-  LocalSymbols symbols(symbol_path);
+DoctorLine pdbs_of(Snapshot& snapshot, SymbolChoice choice) {
+  choice.asking = SymbolAsking::offline;
+  LocalSymbols symbols(choice);
   identify(snapshot, symbols.identities(), symbols.lines());
   symbolise(snapshot, symbols.symboliser());
   add_lines(snapshot, symbols.lines());
@@ -155,7 +156,7 @@ std::string figures(const DoctorTrial& trial) {
 
 }  // namespace
 
-void look_at_process(std::uint32_t process_id, bool trial, const std::string& symbol_path, DoctorReport& report) {
+void look_at_process(std::uint32_t process_id, bool trial, const SymbolChoice& symbols, DoctorReport& report) {
   std::vector<DoctorLine>& lines = report.lines;
   const auto found = find_target(process_id);
   if (found) {
@@ -168,7 +169,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
   const auto target = LiveTarget::open(process_id);
   if (target) {
     lines.push_back(system_calls(process_id, !(*target)->runtime().name.empty()));
-    read_target(**target, loaded_runtime(process_id) == LoadedRuntime::native_aot, symbol_path, lines);
+    read_target(**target, loaded_runtime(process_id) == LoadedRuntime::native_aot, symbols, lines);
   } else if (found) {
     lines.push_back(bad("reading", target.failure()));
   }
@@ -189,7 +190,7 @@ void look_at_process(std::uint32_t process_id, bool trial, const std::string& sy
                               "; a thread stood still for at least 200 ms until mixwalk.exe resumed it",
                      .advice = "dump --outside, which needs no thread of the process"});
   }
-  lines.push_back(pdbs_of(*snapshot, symbol_path));
+  lines.push_back(pdbs_of(*snapshot, symbols));
 }
 
 }  // namespace mixwalk

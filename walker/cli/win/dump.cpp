@@ -92,7 +92,7 @@ class DumpRun {
   explicit DumpRun(const DumpCommand& command)
       : command_(command),
         source_(command, [this](std::size_t threads) { show_progress(threads); }),
-        symbols_(command.visit.symbol_path),
+        symbols_(command.visit.symbols),
         unmatched_(command.visit.sampling.threads) {}
 
   ExitCode run_one(Output& output);
@@ -103,7 +103,7 @@ class DumpRun {
   void add_names(Snapshot& snapshot, CallChecker& calls);
   void show_progress(std::size_t threads);
   Failure missing() const {
-    return {ExitCode::no_thread, source_.process_text() + " has no " + unmatched_.text()};
+    return {ExitCode::no_thread, source_.process_text() + " has no " + unmatched_.text() + unmatched_.advice()};
   }
 
   const DumpCommand& command_;
@@ -158,6 +158,7 @@ void DumpRun::add_names(Snapshot& snapshot, CallChecker& calls) {
   check_calls(snapshot, calls);
   if (command_.locks) add_native_locks_of(snapshot);
   add_lines(snapshot, symbols_.lines());
+  symbols_.loader().release_ctrl_c();
   if (is_large) line_.clear();
 }
 
@@ -168,6 +169,8 @@ ExitCode DumpRun::run_one(Output& output) {
   CallChecker calls(symbols_.symboliser(), loaded_images(*snapshot));
   add_names(*snapshot, calls);
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
+  say_symbol_problems(symbols_.problems());
+  symbols_.say();
   log_calls(count(*snapshot));
   if (const auto failure =
           write_dump(*snapshot, command_, wants_colour(command_, supports_escapes(stdout)), output, calls)) {
@@ -208,6 +211,8 @@ ExitCode DumpRun::run_series(SeriesFile& file) {
   }
   if (!failure) source_.leave();
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
+  say_symbol_problems(symbols_.problems());
+  symbols_.say();
   const std::string kept = fmt::format("{} of {} dumps {} written", file.dumps(), command_.repeat,
                                        file.dumps() == 1 ? "is" : "are");
   if (!failure || failure->code != ExitCode::output) {
@@ -222,7 +227,7 @@ ExitCode DumpRun::run_series(SeriesFile& file) {
 
 ExitCode run(const DumpCommand& command) {
   if (const auto failure = refuse_terminal(*command.format, command.output)) return print_failure(*failure);
-  say_missing_folders(command.visit.symbol_path);
+  say_missing_folders(command.visit.symbols);
   if (command.repeat > 1) {
     const auto file = SeriesFile::open(command.output);
     return file ? DumpRun(command).run_series(**file) : print_failure(file.failure());

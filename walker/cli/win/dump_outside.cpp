@@ -19,6 +19,7 @@
 #include "walker/locks/win/wait_chains.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/outside/target_snapshot.h"
+#include "walker/shown/words.h"
 #include "walker/target/suspension/suspension_watcher.h"
 #include "walker/target/win/live_target.h"
 
@@ -33,9 +34,9 @@ constexpr std::chrono::milliseconds kWaitChainsTime{2000};
 constexpr std::chrono::milliseconds kPrepareTime{kClrAnswerMs + 15'000};
 
 OpenedClr clr_of(const LiveTarget& target, const DumpCommand& command) {
-  const std::string symbol_path = symbol_path_text(command.visit.symbol_path);
-  OpenedClr clr = open_clr(target, {.process = target.handle()},
-                           {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)}, command.runtime_data);
+  OpenedClr clr =
+      open_clr(target, {.process = target.handle()},
+               {.dac = command.dac, .symbol_path = symbol_path_of(command.visit.symbols)}, command.runtime_data);
   if (!clr.way.empty()) spdlog::info(clr.way);
   return clr;
 }
@@ -55,6 +56,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
+  if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) spdlog::info(agreement);
   if (clr.questions != nullptr && snapshot.unasked.empty() && !clr.questions->obstacle().empty()) {
     spdlog::info("some locks or line numbers are missing: {}", clr.questions->obstacle());
   }

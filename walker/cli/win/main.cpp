@@ -45,7 +45,7 @@ void set_up_log(bool verbose) {
   spdlog::set_default_logger(std::move(log));
 }
 
-OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
+OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command, StoreFetch* servers) {
   if (command.file == kStandardInput) {
     // The debugging library runs in another process, which opens the file.
     const RuntimeSource wanted = command.dac.empty() ? command.runtime_data : RuntimeSource::debugging_library;
@@ -55,9 +55,14 @@ OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command) {
     }
     return clr;
   }
-  const std::string path = symbol_path_text(command.symbol_path);
-  return open_clr(target, {.dump_path = command.file, .symbol_path = path},
-                  {.dac = command.dac, .symbol_path = parse_symbol_path(path)}, command.runtime_data);
+  const SymbolPath path = symbol_path_of(command.symbols);
+  OpenedClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = folders_text(path)},
+                           {.dac = command.dac, .symbol_path = path, .servers = servers}, command.runtime_data);
+  const bool may_ask = servers == nullptr && command.symbols.asking != SymbolAsking::offline && command.dac.empty();
+  if (may_ask && clr.questions == nullptr && !clr.obstacle.empty() && command.runtime_data != RuntimeSource::contracts) {
+    clr.obstacle += "; with --symbols online, mixwalk asks Microsoft's symbol server for it";
+  }
+  return clr;
 }
 
 template <class Command>

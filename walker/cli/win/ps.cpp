@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "walker/base/printable.h"
+#include "walker/cli/output/print_failure.h"
 #include "walker/cli/output/write_output.h"
 #include "walker/cli/win/command.h"
 #include "walker/session/diagnostics_ipc.h"
@@ -66,6 +67,10 @@ ExitCode run(const PsCommand& command) {
           "{:>8}  {:<32}  {}\n", row.id, printable(row.name, kMaxBytes),
           row.runtime.empty() ? "(no answer)" : printable(row.runtime, kMaxBytes));
     }
+  }
+  if (rows.empty()) {
+    print_failure({ExitCode::ok, "no .NET process was found: processes of other users are listed for an administrator "
+                                 "only, and dump --name NAME --outside looks at any process"});
   }
   return print(text);
 }

@@ -36,6 +36,12 @@ constexpr std::uint32_t kEndingMs = 1000;
 // stood for some 200 ms.
 constexpr int kMostStands = 3;
 
+// While mixwalk waits for a server, it would not take the samples of the target, and some would be lost.
+SymbolChoice offline(SymbolChoice symbols) {
+  symbols.asking = SymbolAsking::offline;
+  return symbols;
+}
+
 // The destinations of a recording: a file, a collector, or both.
 struct Outputs {
   std::unique_ptr<RecordOutput> file;
@@ -64,7 +70,7 @@ class RecordingRun {
       : command_(command),
         session_(session),
         outputs_(std::move(outputs)),
-        symbols_(command.visit.symbol_path),
+        symbols_(offline(command.visit.symbols)),
         collector_([this](Frame frame, const Module& module) {
           return symbolised(std::move(frame), module, symbols_.symboliser());
         }, [this](Frame& frame, const Assembly& assembly) {
@@ -100,6 +106,7 @@ class RecordingRun {
   ExitCode finish(const End& end);
   void complete(Recording& recording) const;
   void say_end_of_process() const;
+  void say_missing_pdbs() const;
   std::string process_text() const { return describe_process(session_.target_id(), session_.target_name()); }
   std::uint64_t seconds() const { return (GetTickCount64() - begun_) / 1000; }
 
@@ -301,6 +308,15 @@ void RecordingRun::say_end_of_process() const {
   print_failure({ExitCode::ok, text});
 }
 
+void RecordingRun::say_missing_pdbs() const {
+  const std::vector<MissingPdb> missing = symbols_.missing();
+  if (missing.empty()) return;
+  spdlog::info(missing_text(missing));
+  if (command_.format == nullptr || command_.format->id != Format::mixwalk) return;
+  print_failure({ExitCode::ok, not_found_words(missing) +
+                                   "; mixwalk symbolise FILE --symbols online asks Microsoft's symbol server for them"});
+}
+
 // Writes and sends all samples so far, even if the recording failed in the middle.
 ExitCode RecordingRun::finish(const End& end) {
   ExitCode code = ExitCode::ok;
@@ -317,7 +333,7 @@ ExitCode RecordingRun::finish(const End& end) {
     // A thread that did not run, or for which a busy machine had no time, exists nevertheless.
     meet_threads_of(session_.target_id(), unmatched_);
     say({unmatched_.empty() ? ExitCode::ok : ExitCode::no_thread,
-         "no sample was taken of any " + unsampled});
+         "no sample was taken of any " + unsampled + (unmatched_.empty() ? "" : unmatched_.advice())});
   }
   // mixwalk.dll leaves the target before anything that may take long.
   if (!end.failure) {
@@ -333,7 +349,8 @@ ExitCode RecordingRun::finish(const End& end) {
                                      " happened while the process ended. It is not known "
                                      "how many of them were asked for, so they are not counted as lost"});
   }
-  if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
+  say_symbol_problems(symbols_.problems());
+  say_missing_pdbs();
   if (const int times = session_.given_back(); times != 0 && session_.patched()) {
     // The person must know why there are few samples, and what the recording has done to the program.
     if (code != ExitCode::refused) print_failure({ExitCode::ok, stands_by_patches()});
@@ -356,7 +373,7 @@ ExitCode RecordingRun::finish(const End& end) {
 }  // namespace
 
 ExitCode run(const RecordCommand& command) {
-  say_missing_folders(command.visit.symbol_path);
+  say_missing_folders(command.visit.symbols);
   catch_ctrl_c();
   auto outputs = open_outputs(command);
   if (!outputs) return print_failure(outputs.failure());

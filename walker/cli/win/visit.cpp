@@ -42,7 +42,7 @@ std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint3
   meet_threads_of(process_id, unmatched);
   if (unmatched.empty()) return std::nullopt;
   return Failure{ExitCode::no_thread,
-                 describe_process(process_id, process_name) + " has no " + unmatched.text()};
+                 describe_process(process_id, process_name) + " has no " + unmatched.text() + unmatched.advice()};
 }
 
 // The file that the system would start, or an empty path.

@@ -8,6 +8,7 @@
 #include "walker/clr/contracts/contract_tables.h"
 #include "walker/clr/contracts/debug_info.h"
 #include "walker/clr/contracts/execution_map.h"
+#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/range_map.h"
 #include "walker/clr/contracts/runtime_fields.h"
@@ -28,10 +29,14 @@ constexpr std::chrono::seconds kIlPlacesTime{10};
 Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target& target) {
   const Module* const runtime = runtime_image(target.modules(), target.memory());
   if (runtime == nullptr) return Failure{ExitCode::internal, "there is no runtime"};
-  auto descriptor = known_contracts(target.memory(), runtime->base);
+  bool small_dump = false;
+  auto descriptor = known_contracts(target.memory(), runtime->base, [&] {
+    small_dump = true;
+    return target.file_of(*runtime).value_or(std::vector<std::byte>());
+  });
   if (!descriptor) return descriptor.failure();
   std::unique_ptr<ContractQuestions> questions(new ContractQuestions(target, std::move(*descriptor)));
-  std::string wrong = questions->check();
+  std::string wrong = questions->check(small_dump);
   if (!wrong.empty()) return Failure{ExitCode::internal, std::move(wrong)};
   return questions;
 }
@@ -39,7 +44,7 @@ Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target
 ContractQuestions::ContractQuestions(const Target& target, ContractDescriptor descriptor)
     : reader_(target.memory(), std::move(descriptor)), modules_(reader_, &target) {}
 
-std::string ContractQuestions::check() const {
+std::string ContractQuestions::check(bool small_dump) const {
   // From System.String to its module, to the code of that module, and through the map of all code back to the module.
   const auto string = reader_.variable("StringMethodTable");
   const auto module = string && is_method_table(reader_, *string) ? reader_.field(*string, "MethodTable", "Module")
@@ -47,7 +52,10 @@ std::string ContractQuestions::check() const {
   const auto info = module ? reader_.field(*module, "Module", "ReadyToRunInfo") : std::nullopt;
   if (!info) return "the runtime's data is not in memory, or is not the data that its contracts describe";
   const auto functions = reader_.field(*info, "ReadyToRunInfo", "RuntimeFunctions");
-  const auto section = functions ? code_section_at(reader_, *functions) : std::nullopt;
+  bool unreadable = false;
+  const auto section = functions ? code_section_at(reader_, *functions, &unreadable) : std::nullopt;
+  // A small dump has only those parts of the map that its writer has used for the stacks.
+  if (small_dump && functions && unreadable) return {};
   if (!section || section->module != *module) {
     return "the runtime's map of code does not lead to System.Private.CoreLib";
   }
@@ -117,12 +125,29 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
   return found;
 }
 
+std::vector<RuntimeCall> ContractQuestions::calls_of(std::uint32_t os_id, const StackCopy& stack) {
+  if (!newest_frames_) {
+    newest_frames_.emplace();
+    for (const ClrThread& thread : runtime_threads(reader_)) {
+      const auto newest = reader_.field(thread.address, "Thread", "Frame");
+      if (thread.os_id != 0 && newest) newest_frames_->emplace(thread.os_id, *newest);
+    }
+  }
+  const auto newest = newest_frames_->find(os_id);
+  if (newest == newest_frames_->end()) return {};
+  return explicit_frames(reader_, newest->second, stack, [this](std::uint64_t ip) {
+    const auto& block = block_at(ip);
+    return block ? block->code.method : 0;
+  });
+}
+
 void ContractQuestions::target_ran() {
   ObjectQuestions::target_ran();
   reader_.drop();
   blocks_.clear();
   methods_.clear();
   modules_.clear();
+  newest_frames_.reset();
 }
 
 }  // namespace mixwalk

@@ -33,13 +33,14 @@ class ContractQuestions final : public ObjectQuestions {
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
+  std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
   void target_ran() override;
   std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
 
  private:
   ContractQuestions(const Target& target, ContractDescriptor descriptor);
-  // Returns an empty text, or what is wrong.
-  std::string check() const;
+  // Returns an empty text, or what is wrong. `small_dump`: the memory lacks most of the runtime's data.
+  std::string check(bool small_dump) const;
   const std::optional<CodeBlock>& block_at(std::uint64_t ip);
   const MemoryReader& memory() const override { return reader_.memory(); }
   std::string object_type(std::uint64_t object) override;
@@ -51,6 +52,7 @@ class ContractQuestions final : public ObjectQuestions {
   RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
+  std::optional<std::unordered_map<std::uint32_t, std::uint64_t>> newest_frames_;  // by the thread's id of the system
 };
 
 }  // namespace mixwalk

@@ -98,8 +98,19 @@ constexpr Missing kMissingIn9[] = {
     {"InlinedCallFrame", "CallSiteSP", 24},
     {"InlinedCallFrame", "CallerReturnAddress", 32},
     {"InlinedCallFrame", "CalleeSavedFP", 40},
+    {"FramedMethodFrame", "TransitionBlockPtr", 16},
+    {"TransitionBlock", "CalleeSavedRegisters", 0},
+    {"TransitionBlock", "ReturnAddress", 64},
+    {"CalleeSavedRegisters", "Rdi", 0},
+    {"CalleeSavedRegisters", "Rsi", 8},
+    {"CalleeSavedRegisters", "Rbx", 16},
+    {"CalleeSavedRegisters", "Rbp", 24},
+    {"CalleeSavedRegisters", "R12", 32},
+    {"CalleeSavedRegisters", "R13", 40},
+    {"CalleeSavedRegisters", "R14", 48},
+    {"CalleeSavedRegisters", "R15", 56},
 };
-constexpr MissingSize kMissingSizesIn9[] = {{"Bucket", 64}, {"PatchpointInfo", 32}};
+constexpr MissingSize kMissingSizesIn9[] = {{"Bucket", 64}, {"PatchpointInfo", 32}, {"TransitionBlock", 72}};
 constexpr KnownContract kContractsOf9[] = {
     {"EcmaMetadata", "1"}, {"Loader", "1"}, {"Object", "1"}, {"RuntimeTypeSystem", "1"}, {"Thread", "1"},
 };
@@ -158,9 +169,13 @@ std::string complete(ContractDescriptor& descriptor, const MemoryReader& memory,
   return {};
 }
 
-Outcome<ContractDescriptor> known_contracts(const MemoryReader& memory, std::uint64_t runtime_base) {
-  auto descriptor = ContractDescriptor::read(memory, runtime_base);
-  if (!descriptor) return Failure{ExitCode::internal, "the runtime does not describe its data"};
+Outcome<ContractDescriptor> known_contracts(const MemoryReader& memory, std::uint64_t runtime_base,
+                                            const std::function<std::vector<std::byte>()>& file) {
+  const auto rva = ContractDescriptor::find(memory, runtime_base);
+  if (!rva) return Failure{ExitCode::internal, "the runtime does not describe its data"};
+  auto descriptor = ContractDescriptor::read(memory, runtime_base, *rva);
+  if (!descriptor && file) descriptor = ContractDescriptor::read(memory, runtime_base, *rva, file());
+  if (!descriptor) return Failure{ExitCode::internal, "the runtime's data contracts are not in memory"};
   const auto table = export_rva(memory, runtime_base, "g_dacTable");
   std::string unknown = complete(*descriptor, memory, table ? runtime_base + *table : 0);
   if (!unknown.empty()) return Failure{ExitCode::internal, std::move(unknown)};

@@ -1,9 +1,15 @@
 #include "walker/clr/contracts/descriptor.h"
 
 #include <charconv>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "unmanaged/image/exports_name.h"
+#include "unmanaged/image/image_headers.h"
+#include "unmanaged/image/pe_image.h"
+#include "unmanaged/image/relocations.h"
+#include "unmanaged/step/byte_memory.h"
 
 namespace mixwalk {
 namespace {
@@ -70,6 +76,19 @@ auto value_at(const Map& map, std::string_view name) -> std::optional<typename M
   return found == map.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<Header> header_in_file(std::vector<std::byte> file, std::uint64_t base, std::uint32_t rva) {
+  const PeImage image = PeImage::parse(file);
+  const ByteMemory memory(file);
+  const auto headers = ImageHeaders::read(memory, 0);
+  if (image.error() != PeError::none || !headers) return std::nullopt;
+  relocate(file, image, headers->directory(kRelocationTable), base);
+  const auto bytes = image.bytes_at(rva, sizeof(Header));
+  if (!bytes) return std::nullopt;
+  Header header;
+  std::memcpy(&header, bytes->data(), sizeof header);
+  return header;
+}
+
 const Json* member(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() || !found->is_object() ? nullptr : &*found;
@@ -77,9 +96,14 @@ const Json* member(const Json& object, const char* name) {
 
 }  // namespace
 
-std::optional<ContractDescriptor> ContractDescriptor::read(const MemoryReader& memory, std::uint64_t runtime_base) {
-  const auto rva = export_rva(memory, runtime_base, kExport);
-  const auto header = rva ? memory.read_value<Header>(runtime_base + *rva) : std::nullopt;
+std::optional<std::uint32_t> ContractDescriptor::find(const MemoryReader& memory, std::uint64_t runtime_base) {
+  return export_rva(memory, runtime_base, kExport);
+}
+
+std::optional<ContractDescriptor> ContractDescriptor::read(const MemoryReader& memory, std::uint64_t runtime_base,
+                                                           std::uint32_t rva, std::vector<std::byte> file) {
+  auto header = memory.read_value<Header>(runtime_base + rva);
+  if (!header) header = header_in_file(std::move(file), runtime_base, rva);
   if (!header || header->magic != kMagic || (header->flags & kPointersOf4Bytes) != 0 || header->bytes > kMaxBytes ||
       header->pointer_count > kMaxPointers) {
     return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,9 +18,15 @@ namespace mixwalk {
 // Source: docs/design/datacontracts of the runtime, public.
 class ContractDescriptor {
  public:
-  // Returns nothing if the image at `runtime_base` exports no descriptor, as before .NET 9, or if the descriptor cannot
-  // be read or contradicts itself. Nothing of the target is trusted.
-  static std::optional<ContractDescriptor> read(const MemoryReader& memory, std::uint64_t runtime_base);
+  // The RVA of the descriptor. Returns nothing if the image at `runtime_base` exports none, as before .NET 9.
+  static std::optional<std::uint32_t> find(const MemoryReader& memory, std::uint64_t runtime_base);
+  // `rva`: the result of find(). Returns nothing if the descriptor cannot be read or contradicts itself. Nothing of the
+  // target is trusted.
+  //
+  // `file`: the image's file, if the memory may lack a part of the image, as that of a small dump does; may be empty. The
+  // descriptor begins in a writable section, because the loader relocates its two addresses. Nothing changes it later.
+  static std::optional<ContractDescriptor> read(const MemoryReader& memory, std::uint64_t runtime_base,
+                                                std::uint32_t rva, std::vector<std::byte> file = {});
   // `text`: the descriptor's JSON; `pointers`: the table of the addresses of global variables.
   static std::optional<ContractDescriptor> parse(std::string_view text, const std::vector<std::uint64_t>& pointers);
 

@@ -23,24 +23,30 @@ std::optional<CodeSection> read_section(const RuntimeReader& reader, std::uint64
 
 }  // namespace
 
-std::optional<CodeSection> code_section_at(const RuntimeReader& reader, std::uint64_t ip) {
+std::optional<CodeSection> code_section_at(const RuntimeReader& reader, std::uint64_t ip, bool* unreadable) {
+  const auto cannot_read = [unreadable]() -> std::optional<CodeSection> {
+    if (unreadable != nullptr) *unreadable = true;
+    return std::nullopt;
+  };
   const auto map = reader.global("ExecutionManagerCodeRangeMapAddress");
   auto table = map ? reader.address_of(*map, "RangeSectionMap", "TopLevelData") : std::nullopt;
   for (int level = kLevels - 1; level >= 0 && table; --level) {
     const std::uint64_t index = ip >> (kBitsOfLastLevel + kBitsOfLevel * level) & kEntryMask;
     table = reader.value(*table + sizeof(std::uint64_t) * index);
-    if (!table || (*table &= ~kMark) == 0) return std::nullopt;
+    if (!table) return cannot_read();
+    if ((*table &= ~kMark) == 0) return std::nullopt;
   }
   std::uint64_t fragment = table.value_or(0);
   for (int i = 0; fragment != 0 && i < kMaxFragments; ++i) {
     const auto field = [&](std::string_view name) { return reader.field(fragment, "RangeSectionFragment", name); };
     const auto begin = field("RangeBegin"), end = field("RangeEndOpen");
-    if (!begin || !end) return std::nullopt;
+    if (!begin || !end) return cannot_read();
     if (ip >= *begin && ip < *end) {
       const auto section = read_section(reader, field("RangeSection").value_or(0));
+      if (!section) return cannot_read();
       // A section that the runtime is about to delete has a mark, and another one may follow.
-      const auto deleted = section ? reader.field(section->address, "RangeSection", "NextForDelete") : std::nullopt;
-      if (section && deleted == 0u && ip >= section->begin && ip < section->end) return section;
+      const auto deleted = reader.field(section->address, "RangeSection", "NextForDelete");
+      if (deleted == 0u && ip >= section->begin && ip < section->end) return section;
     }
     fragment = field("Next").value_or(0) & ~kMark;
   }

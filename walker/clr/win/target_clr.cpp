@@ -19,7 +19,7 @@ std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings set
   // A file that the user names may be anywhere.
   ImageFiles& files = settings.dac.empty() ? static_cast<ImageFiles&>(local) : disk;
   WindowsSignatures signatures;
-  return find_dac(runtime->path, *identity, settings, files, signatures);
+  return find_dac(*runtime, *identity, settings, files, signatures);
 }
 
 OpenedClr open_clr(const Target& target, const ClrSource& source, DacSettings settings, RuntimeSource wanted) {

@@ -18,7 +18,7 @@ function busy({runs}) {
 
 class TimelineView {
   constructor() {
-    this.state = {colour: 'kind', search: ''};
+    this.state = {colour: 'kind', search: '', thread: ''};
     this.fills = {};
     this.element = this.build();
     this.observer = new ResizeObserver(() => this.draw());
@@ -99,7 +99,18 @@ class TimelineView {
     const search = address.get('search') ?? '';
     this.state.search = search.toLowerCase();
     fillSearch(this.searchBox, search);
+    const thread = address.get('thread') ?? '';
+    const changed = thread !== this.state.thread;
+    this.state.thread = thread;
     this.draw();
+    if (changed && thread) this.show(thread);
+  }
+
+  // Leads to the strip of the thread that the address names.
+  show(key) {
+    const strip = this.strips.find(({thread}) => thread.key === key);
+    if (strip) strip.row.scrollIntoView({block: 'nearest'});
+    else this.detail.replaceChildren(el('p', {class: 'empty'}, `There is no thread ${readable(key)} here.`));
   }
 
   draw() {

@@ -2,6 +2,7 @@
 
 #include <tlhelp32.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -35,7 +36,7 @@ std::optional<LaunchedChild::Kind> kind_of(HANDLE process, std::uint32_t id) {
 
 }  // namespace
 
-Launched launched_by(HANDLE process) {
+Launched launched_by(HANDLE process, std::uint32_t inherited) {
   struct Parent {
     std::uint32_t id;
     std::uint64_t created;
@@ -46,13 +47,16 @@ Launched launched_by(HANDLE process) {
   for (std::size_t i = 0; i < parents.size(); ++i) {
     PROCESSENTRY32W entry{.dwSize = sizeof entry};
     for (BOOL more = Process32FirstW(all.get(), &entry); more; more = Process32NextW(all.get(), &entry)) {
-      if (entry.th32ParentProcessID != parents[i].id || entry.th32ProcessID == GetCurrentProcessId()) continue;
+      const bool is_child = entry.th32ParentProcessID == parents[i].id;
+      const bool is_inherited = i == 0 && inherited != 0 && entry.th32ProcessID == inherited;
+      if ((!is_child && !is_inherited) || entry.th32ProcessID == GetCurrentProcessId()) continue;
       const UniqueHandle child = open_process(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, entry.th32ProcessID);
       if (!child || WaitForSingleObject(child.get(), 0) == WAIT_OBJECT_0) continue;
       // The id of a parent that has ended may be that of another process meanwhile, but no child is older than its
-      // parent. (So no process is met twice.)
+      // parent.
       const auto begun = created(child.get());
       if (!begun || *begun < parents[i].created) continue;
+      if (std::ranges::find(parents, entry.th32ProcessID, &Parent::id) != parents.end()) continue;
       parents.push_back({entry.th32ProcessID, *begun});
       if (const auto kind = kind_of(child.get(), entry.th32ProcessID)) {
         launched.children.push_back({entry.th32ProcessID, to_utf8(entry.szExeFile), *kind});

@@ -43,6 +43,8 @@ class SessionPipe {
   IoResult accept(const Deadline& deadline);
   // The last process that accept() disconnected; 0 if none.
   std::uint32_t rejected_client() const noexcept { return rejected_client_; }
+  // The same, or the process that is connected now, accepted or not. 0 if there is none.
+  std::uint32_t any_client() { return rejected_client_ != 0 ? rejected_client_ : client(); }
   // Waits until a message can be received, until none can come any more, or for that time. Returns false if the time
   // has passed.
   bool wait(std::uint32_t milliseconds);

@@ -159,20 +159,23 @@ IoResult TargetSession::accept(const Deadline& deadline) {
     const IoResult result = pipe_.accept(Deadline(std::min(left, kLookMs)));
     if (result != IoResult::timeout || left <= kLookMs) return result;
     if (!started_ || pipe_.rejected_client() == 0) continue;
-    const auto children = launched_by(target_.process.get()).children;
+    const auto children = launched_by(target_.process.get(), pipe_.rejected_client()).children;
     if (std::ranges::find(children, pipe_.rejected_client(), &LaunchedChild::id) != children.end()) ++looks;
   }
   return IoResult::timeout;
 }
 
-std::string TargetSession::children_text() const {
-  // A launcher that ends at once leaves a child that has not loaded its runtime yet.
+std::string TargetSession::children_text() {
+  // A launcher that ends at once leaves a child that has not loaded its runtime yet. If that child was a launcher too,
+  // and has ended, only the pipe will show its own child.
   constexpr DWORD kLoadingMs = 3000, kLookMs = 100;
-  const bool ended = exit_code(0).has_value();
+  const auto code = exit_code(0);
   const Deadline deadline(kLoadingMs);
   while (true) {
-    const Launched launched = launched_by(target_.process.get());
-    const bool wait = ended && launched.children.empty() && launched.others && deadline.remaining_ms() != 0;
+    const std::uint32_t client = pipe_.any_client();
+    const Launched launched = launched_by(target_.process.get(), client);
+    const bool may_come = launched.others || (code == 0u && client == 0);
+    const bool wait = code.has_value() && launched.children.empty() && may_come && deadline.remaining_ms() != 0;
     if (!wait) return mixwalk::children_text(launched.children);
     Sleep(kLookMs);
   }

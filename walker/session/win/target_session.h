@@ -54,7 +54,7 @@ class TargetSession {
   // The exit code of the process. Returns nothing if it has not ended within that time.
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   // What a user should know about the processes that the process has started (launched_children.h).
-  std::string children_text() const;
+  std::string children_text();
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }
   // How many events that the recording wants have happened in the target. RecordProgress::events is the recording's own

@@ -118,6 +118,21 @@ TEST(Help, OfAMixwalkThatCannotLookAtProcessesIsNotNeededToNameAnOption) {
             "(see mixwalk --help)\n");
 }
 
+TEST(Help, OfAMixwalkThatCannotLookAtProcessesSaysWhatWorks) {
+  const auto said = [](const Lines& line) { return parse_command_line(line, {}, kLinux).to_stderr; };
+  EXPECT_EQ(said({"dump"}),
+            "mixwalk: dump needs a dump file, or - for standard input; processes are looked at on Windows (see mixwalk "
+            "dump --help)\n");
+  EXPECT_EQ(said({"record"}),
+            "mixwalk: record works on Windows only; here there are dump, convert, symbolise, compare, report and "
+            "completions (see mixwalk --help)\n");
+  EXPECT_TRUE(has(help_of("record", kLinux), "Only on Windows. ")) << help_of("record", kLinux);
+  for (const std::string command : {"dump", "compare", "report"}) {
+    EXPECT_TRUE(has(said({command, "a", "--dac", "b"}), "--dac works on Windows only")) << command;
+    EXPECT_FALSE(has(help_of(command, kLinux), "--dac")) << command;
+  }
+}
+
 // It is parsed nevertheless, so that the answer is not "there is no option".
 TEST(Help, LeavesOutNothingThatIsParsed) {
   for (const Lines& line : std::vector<Lines>{{"ps"}, {"dump", "-p", "1", "--outside"}, {"record", "-n", "orders"}}) {

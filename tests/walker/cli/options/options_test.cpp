@@ -30,7 +30,7 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
 TEST(Options, AnEmptyValueBehindAnEqualsSignIsNotTheNextWord) {
   expect_usage({"dump", "-p", "1", "--output=", "--all"}, "--output needs a value");
   expect_usage({"compare", "a.mixwalk", "--symbol-path=", "b.mixwalk"}, "--symbol-path needs a value");
-  EXPECT_EQ(dump({"-p", "1", "--symbol-path", "", "--all"}).visit.symbol_path, "");
+  EXPECT_EQ(dump({"-p", "1", "--symbol-path", "", "--all"}).visit.symbols.path, "");
 }
 
 TEST(Options, DumpByIdHasItsDefaults) {
@@ -127,8 +127,8 @@ TEST(Options, AnUnknownExtensionIsRefused) {
 
 TEST(Options, AllIsRefusedWhereItChangesNothing) {
   EXPECT_TRUE(dump({"-p", "1", "--all"}).filter.all);
-  expect_usage({"dump", "-p", "1", "--all", "-o", "a.json"}, "--all needs the format text");
-  expect_usage({"dump", "a.dmp", "--all", "-f", "html"}, "--all needs the format text");
+  expect_usage({"dump", "-p", "1", "--all", "-o", "a.json"}, "--all needs the format text or html");
+  EXPECT_TRUE(dump({"-p", "1", "--all", "-f", "html"}).filter.all);
   expect_usage({"dump", "-p", "1", "--all", "--managed-only"}, "--all cannot be used with --managed-only");
   expect_usage({"dump", "-p", "1", "--asm", "--managed-only"}, "--asm cannot be used with --managed-only");
   expect_usage({"report", "a", "--all", "-f", "json"}, "--all cannot be used with JSON, which has everything");
@@ -243,11 +243,23 @@ TEST(Options, SymboliseWritesBesideItsInputUnlessItIsTold) {
   const SymboliseCommand plain = symbolise({"a/orders.2.MixWalk"});
   EXPECT_EQ(plain.input, "a/orders.2.MixWalk");
   EXPECT_EQ(plain.output, "a/orders.2.symbolised.mixwalk");
-  EXPECT_FALSE(plain.symbol_path) << "that of _NT_SYMBOL_PATH";
+  EXPECT_FALSE(plain.symbols.path) << "that of _NT_SYMBOL_PATH";
   EXPECT_EQ(symbolise({"orders"}).output, "orders.symbolised.mixwalk");
   const SymboliseCommand told = symbolise({"in.mixwalk", "-o", "in.mixwalk", "--symbol-path", "/sym;srv*/store"});
   EXPECT_EQ(told.output, "in.mixwalk");
-  EXPECT_EQ(told.symbol_path, "/sym;srv*/store");
+  EXPECT_EQ(told.symbols.path, "/sym;srv*/store");
+  EXPECT_EQ(told.symbols.asking, SymbolAsking::by_path);
+  const SymboliseCommand online =
+      symbolise({"in.mixwalk", "--symbols", "online", "--symbol-limits", "500ms,1s,1m30s"});
+  EXPECT_EQ(online.symbols.asking, SymbolAsking::online);
+  using std::chrono::milliseconds;
+  EXPECT_EQ(online.symbols.limits, (SymbolLimits{milliseconds(500), milliseconds(1000), milliseconds(90'000)}));
+  EXPECT_EQ(symbolise({"in.mixwalk", "--symbols", "offline"}).symbols.asking, SymbolAsking::offline);
+  expect_usage({"symbolise", "in.mixwalk", "--symbols", "maybe"}, "--symbols: \"maybe\" is none of offline, online");
+  for (const std::string limits : {"", "5s", "5s,15s", "5s,15s,120", "5s,0s,120s", "5s,15s,120s,1s", "5s,,120s"}) {
+    expect_usage({"symbolise", "in.mixwalk", "--symbol-limits", limits},
+                 "--symbol-limits: \"" + limits + "\" is no three durations: write 5s,15s,120s");
+  }
   expect_usage({"symbolise"}, "symbolise needs the recording");
   expect_usage({"symbolise", "in.mixwalk", "-o", "-"}, "--output needs a file's name");
   expect_usage({"symbolise", "in.mixwalk", "-o", "out.json"}, "symbolise writes a .mixwalk file");
@@ -388,7 +400,10 @@ TEST(Options, AllFramesOfExceptions) {
   };
   EXPECT_FALSE(convert({"convert", "in", "-f", "pprof"}));
   EXPECT_TRUE(convert({"convert", "in", "-f", "pprof", "--all"}));
-  expect_usage({"record", "-p", "1", "--all"}, "--all needs --on exception");
+  expect_usage({"record", "-p", "1", "--all"}, "--all needs --on exception, or a page (-o NAME.html)");
+  expect_usage({"record", "-p", "1", "--all", "-o", "a.mixwalk"}, "--all needs --on exception");
+  expect_usage({"record", "-p", "1", "--all", "--otlp", "http://a"}, "--all needs --on exception");
+  EXPECT_TRUE(record({"-p", "1", "--all", "-o", "a.html"}).filter.all);
   expect_usage({"record", "-p", "1", "--on", "exception", "--all"}, "a .mixwalk file, which always has all frames");
   expect_usage({"convert", "in", "-o", "a.mixwalk", "--all"}, "a .mixwalk file, which always has all frames");
   expect_usage({"record", "--on", "allocation", "--all", "--", "x.exe"},
@@ -547,7 +562,24 @@ TEST(Options, BadValues) {
   expect_usage({"version"}, "did you mean --version?");
   expect_usage({""}, "there is no command \"\"");
   expect_usage({"", "--version"}, "there is no command \"\"");
-  expect_usage({"dump", "/p", "1"}, "goes after --");
+  expect_usage({"dump", "/p", "1"}, "unexpected \"/p\": did you mean -p?");
+  expect_usage({"convert", "a", "/format:text"}, "unexpected \"/format:text\": did you mean --format?");
+  expect_usage({"convert", "a", "-f=text"}, "unexpected \"-f=text\": did you mean -f text?");
+  expect_usage({"dump", "-P", "1"}, "there is no option \"-P\": did you mean -p?");
+  expect_usage({"dump", "--pid", "1"}, "there is no option \"--pid\": did you mean --process-id?");
+  expect_usage({"dump", "-p", "1", "--json"}, "there is no option \"--json\": did you mean --format json?");
+  expect_usage({"record", "-p", "1", "--Hz", "1"}, "did you mean --rate?");
+  expect_usage({"dump", "-p", "1", "-f", "dmp"}, "a dump file is written with -o NAME.dmp, without --format");
+  expect_usage({"-f", "text", "convert", "a"}, "\"-f\" goes after the command: mixwalk convert -f …");
+  expect_usage({"-V"}, "there is no option \"-V\": did you mean --version?");
+  expect_usage({"-version"}, "there is no option \"-version\": did you mean --version?");
+  expect_usage({"4711"}, "there is no command \"4711\": did you mean dump -p 4711?");
+  expect_usage({"a.DMP"}, "did you mean dump a.DMP?");
+  expect_usage({"a.mixwalk"}, "did you mean report a.mixwalk, or convert a.mixwalk?");
+  expect_usage({"a.exe", "--port", "1"}, "did you mean dump -- a.exe?");
+  expect_usage({"Diff", "a", "b"}, "did you mean compare?");
+  expect_usage({"export", "a"}, "did you mean convert?");
+  EXPECT_EQ(parse_command_line({"HELP", "dump"}).to_stdout, parse_command_line({"dump", "--help"}).to_stdout);
   expect_usage({"dump", "-name", "orders"}, "there is no option \"-name\": did you mean --name?");
   expect_usage({"dump", "-p", "1", "-output=x.json"}, "did you mean --output?");
   expect_usage({"nonsense", "--"}, "there is no command \"nonsense\"");
@@ -666,7 +698,7 @@ TEST(Options, ADumpFileTakesTheOptionsOfOutputThreadsAndSymbols) {
   EXPECT_EQ(command.format->name, "json");
   EXPECT_EQ(command.threads.ids, std::vector<std::uint32_t>{0x554});
   EXPECT_EQ(command.threads.names, std::vector<std::string>{"Ada"});
-  EXPECT_EQ(command.symbol_path, "/symbols");
+  EXPECT_EQ(command.symbols.path, "/symbols");
   EXPECT_EQ(command.filter.depth, 3u);
   EXPECT_TRUE(command.verbose);
   EXPECT_TRUE(dump_file({"dump", "hang.dmp", "--asm"}).filter.all);
@@ -713,7 +745,8 @@ TEST(Options, WhatIsSaidOfStacksDoesNotGoWithADumpFileThatIsWritten) {
   }
   expect_usage({"dump", "-o", "a.dmp", "--", "b.exe"}, "needs --process-id or --name");
   expect_usage({"dump", "-p", "1", "-o", "a.dmp", "--after", "1s"}, "needs --process-id or --name");
-  expect_usage({"dump", "-o", "a.dmp"}, "exactly one of");
+  expect_usage({"dump", "-o", "a.dmp"}, "exactly one of --process-id, --name, FILE.dmp and -- PROGRAM");
+  expect_usage({"record"}, "exactly one of --process-id, --name and -- PROGRAM");
   expect_usage({"dump", "a.dmp", "-o", "b.dmp"}, "a dump file cannot be made from a dump file");
 }
 
@@ -732,7 +765,7 @@ TEST(Options, DoctorOfThisMachineOrOfAProcess) {
   EXPECT_EQ(std::get<ById>(*whole.target).id, 4711u);
   EXPECT_EQ(whole.format, Format::json);
   EXPECT_FALSE(whole.trial);
-  EXPECT_EQ(whole.symbol_path, "a");
+  EXPECT_EQ(whole.symbols.path, "a");
   EXPECT_EQ(std::get<ByName>(*doctor({"-n", "orders"}).target).name, "orders");
   expect_usage({"doctor", "-n", ""}, "--name must not be empty");
   expect_usage({"doctor", "-p", "1", "-n", "a"}, "");

@@ -42,5 +42,13 @@ TEST(ThreadSelection, WhatWasNotMetIsSaid) {
   EXPECT_TRUE(unmatched.empty());
 }
 
+TEST(UnmatchedThreadsTest, AdvisesTheNameThatWasMeant) {
+  UnmatchedThreads unmatched({.names = {"Reserving"}});
+  EXPECT_EQ(unmatched.advice(), "; without --thread, mixwalk takes all threads");
+  unmatched.met(1, "charging");
+  unmatched.met(2, "reserving");
+  EXPECT_EQ(unmatched.advice(), "; did you mean \"reserving\"?");
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -3,27 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 
-#include "tests/support/remove_tree.h"
+#include "tests/support/folder_test.h"
 
 namespace mixwalk {
 namespace {
 
 namespace fs = std::filesystem;
 
-class GrowingFileTest : public testing::Test {
+class GrowingFileTest : public FolderTest {
  protected:
-  void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
-
-  std::string content() const {
-    std::ifstream in(name_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_growing_file_test";
-  const std::string name_ = (folder_ / "a").string();
+  GrowingFileTest() : FolderTest("mixwalk_growing_file_test") {}
+  std::string content() const { return text_of(name_); }
 };
 
 TEST_F(GrowingFileTest, HasItsBytesAtOnce) {

@@ -2,12 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
+#include "tests/builders/byte_writer.h"
 #include "tests/builders/code_builder.h"
+#include "tests/builders/image_builder.h"
 
 namespace mixwalk {
 namespace {
+
+using test::ByteWriter;
+using test::ImageBuilder;
 
 TEST(Descriptor, FieldsSizesGlobalsAndContracts) {
   const auto descriptor = ContractDescriptor::parse(R"({"version":0,"baseline":"empty",
@@ -68,8 +74,34 @@ TEST(Descriptor, TextsThatLie) {
 
 TEST(Descriptor, NoImageAtTheBase) {
   const BuiltMemory memory(0x10000, 0x1000);
-  EXPECT_FALSE(ContractDescriptor::read(memory, 0x10000));
-  EXPECT_FALSE(ContractDescriptor::read(memory, ~0ull));
+  EXPECT_FALSE(ContractDescriptor::find(memory, 0x10000));
+  EXPECT_FALSE(ContractDescriptor::read(memory, 0x10000, 0));
+  EXPECT_FALSE(ContractDescriptor::read(memory, ~0ull, 0));
+}
+
+// The memory has only what the image does not change: the text. The file has the rest, at its preferred base.
+TEST(Descriptor, BeginsInTheFileIfTheMemoryLacksIt) {
+  constexpr std::uint64_t kBase = 0x10'0000;
+  constexpr std::uint32_t kText = ImageBuilder::kCode, kRelocations = ImageBuilder::kCode + 0x80;
+  const std::string text = R"({"version":0,"contracts":{"Thread":1}})";
+  ImageBuilder builder;
+  // Two addresses of 64 bits, at kData + 0x10 and + 0x20.
+  builder.put_code(kRelocations, {0, 0x30, 0, 0, 12, 0, 0, 0, 0x10, 0xA0, 0x20, 0xA0});
+  std::vector<std::byte> file = builder.import("a.dll", "b").build();
+  constexpr std::size_t kRelocationTableAt = ImageBuilder::kDirectoriesAt + 5 * 8;
+  ImageBuilder::put32(file, kRelocationTableAt, kRelocations);
+  ImageBuilder::put32(file, kRelocationTableAt + 4, 12);
+  ByteWriter header;
+  header.u64(0x0043414443434E44).u32(1).u32(static_cast<std::uint32_t>(text.size())).u64(kText).u64(0).u64(kText);
+  std::memcpy(file.data() + ImageBuilder::offset_of(file, ImageBuilder::kData), header.bytes().data(), 40);
+  BuiltMemory memory(kBase + kText, 0x1000);
+  for (std::uint32_t i = 0; i < text.size(); ++i) memory.put(i, {text[i]});
+  EXPECT_FALSE(ContractDescriptor::read(memory, kBase, ImageBuilder::kData));
+  const auto descriptor = ContractDescriptor::read(memory, kBase, ImageBuilder::kData, file);
+  ASSERT_TRUE(descriptor);
+  EXPECT_EQ(descriptor->contract("Thread"), "1");
+  file.resize(0x300);
+  EXPECT_FALSE(ContractDescriptor::read(memory, kBase, ImageBuilder::kData, file));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/clr/clr_jitted_step.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/clr/dac_search.h"
 #include "walker/clr/questioned_code.h"
 #include "walker/clr/win/worker_questions.h"
@@ -44,7 +45,7 @@ std::string find_library(Target& target, const std::string& worker, WorkerQuesti
   DiskImageFiles disk;
   LocalImageFiles files(disk);
   AnySignature signatures;
-  const auto dac = find_dac(runtime->path, *identity, {}, files, signatures);
+  const auto dac = find_dac(*runtime, *identity, {}, files, signatures);
   if (!dac) return dac.failure().message;
   settings.program = to_utf16(worker);
   settings.dac_path = *dac;
@@ -94,10 +95,14 @@ OutsideLook look_at_dump(const std::string& path, const std::string& worker) {
   return look_at(target, {.dump_path = path}, worker);
 }
 
-OutsideSession::OutsideSession(std::uint32_t process_id, const std::string& worker) {
+OutsideSession::OutsideSession(std::uint32_t process_id, const std::string& worker, RuntimeSource source) {
   auto opened = LiveTarget::open(process_id);
   if (!opened) throw std::runtime_error(opened.failure().message);
   target_ = std::move(*opened);
+  OpenedClr contracts = open_contracts(*target_, source);
+  clr_ = std::move(contracts.questions);
+  if (clr_ != nullptr) return;
+  if (source == RuntimeSource::contracts) throw std::runtime_error(contracts.obstacle);
   WorkerQuestions::Settings settings{.process = target_->handle()};
   const std::string problem = find_library(*target_, worker, settings);
   if (!problem.empty()) throw std::runtime_error(problem);

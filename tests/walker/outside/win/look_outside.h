@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "walker/model/runtime_source.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -24,12 +25,14 @@ OutsideLook look_outside(std::uint32_t process_id, const std::string& worker);
 OutsideLook look_at_dump(const std::string& path, const std::string& worker);
 
 class LiveTarget;
-class WorkerQuestions;
+class ClrQuestions;
 
-// Looks at one live process many times. Throws std::runtime_error if that is not possible.
+// Looks at one live process many times. Its runtime is asked as mixwalk asks it: by the data contracts, or else through
+// the debugging library, if `source` allows that. Throws std::runtime_error if that is not possible.
 class OutsideSession {
  public:
-  OutsideSession(std::uint32_t process_id, const std::string& worker);
+  OutsideSession(std::uint32_t process_id, const std::string& worker,
+                 RuntimeSource source = RuntimeSource::automatic);
   ~OutsideSession();
 
   // Managed frames get their names. If at_once_ms is not 0, all threads are suspended together, for that long at most;
@@ -38,7 +41,7 @@ class OutsideSession {
 
  private:
   std::unique_ptr<LiveTarget> target_;
-  std::unique_ptr<WorkerQuestions> clr_;
+  std::unique_ptr<ClrQuestions> clr_;
 };
 
 }  // namespace mixwalk

@@ -1,0 +1,220 @@
+#include <windows.h>
+
+#include <winhttp.h>
+
+#include <array>
+#include <atomic>
+#include <cwchar>
+#include <vector>
+
+#include "symbols/server/http_get.h"
+#include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr DWORD kLookMs = 50;  // how often the taker is asked whether it still wants the file
+constexpr DWORD kMaxRedirects = 5;
+constexpr std::size_t kReadBytes = 64u << 10;
+// The page of an error is read so far, because a connection with an unread rest cannot be used again.
+constexpr std::size_t kMaxErrorPage = 64u << 10;
+
+std::string words_of(DWORD error) {
+  switch (error) {
+    case ERROR_WINHTTP_TIMEOUT: return "it does not answer";
+    case ERROR_WINHTTP_NAME_NOT_RESOLVED: return "there is no machine of that name";
+    case ERROR_WINHTTP_CANNOT_CONNECT: return "no connection can be made";
+    case ERROR_WINHTTP_CONNECTION_ERROR: return "the connection was closed";
+    case ERROR_WINHTTP_INVALID_SERVER_RESPONSE: return "its answer is no answer of HTTP";
+    case ERROR_WINHTTP_REDIRECT_FAILED: return "it redirects from https to http, or too often";
+    case ERROR_WINHTTP_SECURE_FAILURE:
+    case ERROR_WINHTTP_SECURE_CERT_CN_INVALID:
+    case ERROR_WINHTTP_SECURE_CERT_DATE_INVALID:
+    case ERROR_WINHTTP_SECURE_INVALID_CA:
+    case ERROR_WINHTTP_SECURE_INVALID_CERT: return "this machine does not trust its certificate";
+    default: return "error " + std::to_string(error) + " of WinHTTP";
+  }
+}
+
+// A handle of WinHTTP.
+class Internet {
+ public:
+  Internet() = default;
+  explicit Internet(HINTERNET handle) noexcept : handle_(handle) {}
+  Internet(const Internet&) = delete;
+  Internet& operator=(const Internet&) = delete;
+  ~Internet() {
+    if (handle_ != nullptr) WinHttpCloseHandle(handle_);
+  }
+  HINTERNET get() const noexcept { return handle_; }
+
+ private:
+  HINTERNET handle_ = nullptr;
+};
+
+// What WinHTTP writes into while a request runs. It belongs to the caller and to WinHTTP, which calls back until the
+// request's handle is closed, and then once more.
+class Answers {
+ public:
+  void release() {
+    if (--owners_ == 0) delete this;
+  }
+  static void CALLBACK on_status(HINTERNET, DWORD_PTR context, DWORD status, void* about, DWORD bytes) {
+    auto* const answers = reinterpret_cast<Answers*>(context);
+    if (answers == nullptr) return;
+    switch (status) {
+      case WINHTTP_CALLBACK_STATUS_SENDREQUEST_COMPLETE:
+      case WINHTTP_CALLBACK_STATUS_HEADERS_AVAILABLE: answers->set(ERROR_SUCCESS, 0); break;
+      case WINHTTP_CALLBACK_STATUS_READ_COMPLETE: answers->set(ERROR_SUCCESS, bytes); break;
+      case WINHTTP_CALLBACK_STATUS_REQUEST_ERROR:
+        answers->set(static_cast<const WINHTTP_ASYNC_RESULT*>(about)->dwError, 0);
+        break;
+      case WINHTTP_CALLBACK_STATUS_HANDLE_CLOSING: answers->release(); break;
+      default: break;
+    }
+  }
+
+  const UniqueHandle came{CreateEventW(nullptr, FALSE, FALSE, nullptr)};
+  std::atomic<DWORD> error = ERROR_SUCCESS, bytes = 0;
+  std::vector<char> buffer = std::vector<char>(kReadBytes);
+
+ private:
+  ~Answers() = default;
+  void set(DWORD with_error, DWORD with_bytes) {
+    error = with_error;
+    bytes = with_bytes;
+    SetEvent(came.get());
+  }
+
+  std::atomic<int> owners_ = 2;
+};
+
+// One request. All calls of WinHTTP return at once, so that the time limits are ours: WinHTTP's do not hold in all
+// versions of Wine, and do not stop a connection that sends a byte now and then.
+class Request {
+ public:
+  Request(HINTERNET connection, const std::wstring& path, bool secure, HttpTaker& taker)
+      : handle_(WinHttpOpenRequest(connection, L"GET", path.c_str(), nullptr, WINHTTP_NO_REFERER,
+                                   WINHTTP_DEFAULT_ACCEPT_TYPES,
+                                   WINHTTP_FLAG_ESCAPE_DISABLE | (secure ? WINHTTP_FLAG_SECURE : 0))),
+        taker_(taker) {
+    if (handle_ == nullptr) return;
+    // The user's name and password are never sent by themselves.
+    set(WINHTTP_OPTION_AUTOLOGON_POLICY, WINHTTP_AUTOLOGON_SECURITY_LEVEL_HIGH);
+    set(WINHTTP_OPTION_REDIRECT_POLICY, WINHTTP_OPTION_REDIRECT_POLICY_DISALLOW_HTTPS_TO_HTTP);
+    set(WINHTTP_OPTION_MAX_HTTP_AUTOMATIC_REDIRECTS, kMaxRedirects);
+    DWORD_PTR context = reinterpret_cast<DWORD_PTR>(answers_);
+    WinHttpSetOption(handle_, WINHTTP_OPTION_CONTEXT_VALUE, &context, sizeof context);
+    WinHttpSetStatusCallback(handle_, &Answers::on_status, WINHTTP_CALLBACK_FLAG_ALL_NOTIFICATIONS, 0);
+  }
+  ~Request() {
+    if (handle_ != nullptr) {
+      WinHttpCloseHandle(handle_);
+    } else {
+      answers_->release();
+    }
+    answers_->release();
+  }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  HttpReply run(const HttpLimits& limits) {
+    if (handle_ == nullptr) return {0, words_of(GetLastError())};
+    const DWORD_PTR context = reinterpret_cast<DWORD_PTR>(answers_);
+    if (!wait(WinHttpSendRequest(handle_, WINHTTP_NO_ADDITIONAL_HEADERS, 0, WINHTTP_NO_REQUEST_DATA, 0, 0, context),
+              limits.connect, "no connection stood within ")) {
+      return {0, problem_};
+    }
+    if (!wait(WinHttpReceiveResponse(handle_, nullptr), limits.silence, "no byte came for ")) return {0, problem_};
+    const auto status = number(WINHTTP_QUERY_STATUS_CODE);
+    if (!status || *status != 200) {
+      for (std::size_t skipped = 0; skipped < kMaxErrorPage && read(limits) && answers_->bytes != 0;) {
+        skipped += answers_->bytes;
+      }
+      return {static_cast<int>(status.value_or(0)), {}};
+    }
+    if (!taker_.begin(number(WINHTTP_QUERY_CONTENT_LENGTH))) return {200, {}};
+    while (read(limits)) {
+      const DWORD bytes = answers_->bytes;
+      if (bytes == 0 || !taker_.take({answers_->buffer.data(), bytes})) return {200, {}};
+    }
+    return {200, problem_};
+  }
+
+ private:
+  void set(DWORD option, DWORD value) { WinHttpSetOption(handle_, option, &value, sizeof value); }
+  // Waits for the end of what was begun. Returns false if it failed, or the taker has ended it; problem_ says why.
+  bool wait(BOOL begun, Milliseconds limit, const char* too_long) {
+    if (!begun) return fail(words_of(GetLastError()));
+    const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(limit.count());
+    while (WaitForSingleObject(answers_->came.get(), kLookMs) != WAIT_OBJECT_0) {
+      if (taker_.stop()) return fail({});
+      if (GetTickCount64() >= end) return fail(too_long + std::to_string((limit.count() + 500) / 1000) + " s");
+    }
+    const DWORD error = answers_->error;
+    return error == ERROR_SUCCESS || fail(words_of(error));
+  }
+  bool fail(std::string problem) {
+    problem_ = std::move(problem);
+    return false;
+  }
+  // Reads the next bytes of the body, none at its end.
+  bool read(const HttpLimits& limits) {
+    std::vector<char>& buffer = answers_->buffer;
+    const BOOL begun = WinHttpReadData(handle_, buffer.data(), static_cast<DWORD>(buffer.size()), nullptr);
+    return wait(begun, limits.silence, "no byte came for ");
+  }
+  // A number of the headers.
+  std::optional<std::uint64_t> number(DWORD which) const {
+    std::array<wchar_t, 32> text{};
+    DWORD bytes = static_cast<DWORD>(sizeof(wchar_t) * (text.size() - 1));
+    if (!WinHttpQueryHeaders(handle_, which, WINHTTP_HEADER_NAME_BY_INDEX, text.data(), &bytes,
+                             WINHTTP_NO_HEADER_INDEX)) {
+      return std::nullopt;
+    }
+    wchar_t* end = nullptr;
+    const std::uint64_t value = std::wcstoull(text.data(), &end, 10);
+    if (end == text.data()) return std::nullopt;
+    return value;
+  }
+
+  const HINTERNET handle_;
+  HttpTaker& taker_;
+  Answers* const answers_ = new Answers;
+  std::string problem_;
+};
+
+class WinHttpGet final : public HttpGet {
+ public:
+  HttpReply get(const std::string& url, const HttpLimits& limits, HttpTaker& taker) override {
+    if (session_ == nullptr) {
+      session_ = std::make_unique<Internet>(WinHttpOpen(L"mixwalk", WINHTTP_ACCESS_TYPE_AUTOMATIC_PROXY,
+                                                        WINHTTP_NO_PROXY_NAME, WINHTTP_NO_PROXY_BYPASS,
+                                                        WINHTTP_FLAG_ASYNC));
+    }
+    if (session_->get() == nullptr) return {0, words_of(GetLastError())};
+    const std::wstring wide = to_utf16(url);
+    URL_COMPONENTS parts{.dwStructSize = sizeof parts};
+    parts.dwHostNameLength = parts.dwUrlPathLength = static_cast<DWORD>(-1);
+    if (!WinHttpCrackUrl(wide.c_str(), static_cast<DWORD>(wide.size()), 0, &parts)) {
+      return {0, words_of(GetLastError())};
+    }
+    const std::wstring host(parts.lpszHostName, parts.dwHostNameLength);
+    const Internet connection(WinHttpConnect(session_->get(), host.c_str(), parts.nPort, 0));
+    if (connection.get() == nullptr) return {0, words_of(GetLastError())};
+    const std::wstring path(parts.lpszUrlPath, parts.dwUrlPathLength);
+    return Request(connection.get(), path, parts.nScheme == INTERNET_SCHEME_HTTPS, taker).run(limits);
+  }
+
+ private:
+  std::unique_ptr<Internet> session_;  // opened for the first request; the requests share connections
+};
+
+}  // namespace
+
+std::unique_ptr<HttpGet> system_http_get() { return std::make_unique<WinHttpGet>(); }
+
+}  // namespace mixwalk

@@ -1,0 +1,375 @@
+#!/usr/bin/python3
+"""Loads symbol files from servers of this machine, over http and https, with every failure that a server can have.
+
+usage: symbol_servers.py SYMBOL_GET [MIXWALK | --wine WINE]
+
+SYMBOL_GET is run natively (libcurl) or, with WINE, under Wine (WinHTTP). MIXWALK, the native program, then shows a dump
+whose PDB is on the server only. Certificates are made by openssl. The limits are short, so that no failure takes long;
+no check depends on how quick this machine is.
+"""
+
+import concurrent.futures
+import http.server
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+BODY = b"right " + b"x" * 300_000 + b" end"
+CORPUS = os.path.join(ROOT, "tests", "fuzz", "corpus")
+PDB_ID = "07" * 16 + "1"  # of the PDBs in the corpus
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """The first part of the path says how the server behaves: /short/NAME/ID/NAME."""
+
+    protocol_version = "HTTP/1.1"
+    http_port = None
+    asked = []
+    lock = threading.Lock()
+
+    def log_message(self, *_):
+        pass
+
+    def setup(self):
+        super().setup()
+        self.close_connection = True
+
+    def send(self, status, headers, body=b""):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = True
+
+    def good(self, body=BODY):
+        self.send(200, {"Content-Length": len(body)}, body)
+
+    def do_GET(self):
+        with Handler.lock:
+            Handler.asked.append(self.path)
+        try:
+            self.answer(self.path.split("/")[1])
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError, OSError):
+            pass
+
+    def answer(self, way):
+        name = self.path.split("/")[-1]
+        if name == "index2.txt" or name.endswith("_") or name == "file.ptr":
+            return self.send(404, {"Content-Length": 0})
+        if way in ("good", "again"):
+            return self.good()
+        if way == "pdb":
+            with open(os.path.join(CORPUS, "pdb_fuzz", "inlining"), "rb") as pdb:
+                return self.good(pdb.read()) if f"/{PDB_ID}/" in self.path else self.send(404, {"Content-Length": 0})
+        if way == "chunked":
+            self.send(200, {"Transfer-Encoding": "chunked"})
+            self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY))
+        elif way == "chunked-cut":
+            self.send(200, {"Transfer-Encoding": "chunked"})
+            self.wfile.write(b"%x\r\n%s" % (len(BODY), BODY[:1000]))
+        elif way == "short":
+            self.send(200, {"Content-Length": 2 * len(BODY)}, BODY)
+        elif way == "silent-before":
+            time.sleep(6)
+        elif way == "silent-within":
+            self.send(200, {"Content-Length": len(BODY)}, BODY[:1000])
+            self.wfile.flush()
+            time.sleep(6)
+        elif way == "trickle":
+            self.send(200, {"Content-Length": 1_000_000})
+            for _ in range(60):
+                self.wfile.write(b"r")
+                self.wfile.flush()
+                time.sleep(0.1)
+        elif way == "slow":
+            self.send(200, {"Content-Length": len(BODY)})
+            for i in range(0, len(BODY), len(BODY) // 20 + 1):
+                self.wfile.write(BODY[i:i + len(BODY) // 20 + 1])
+                self.wfile.flush()
+                time.sleep(0.1)
+        elif way == "other":
+            self.good(b"wrong " * 100)
+        elif way == "huge":
+            self.send(200, {"Content-Length": 1 << 40}, b"right ")
+        elif way == "to-http":
+            self.send(302, {"Location": f"http://localhost:{Handler.http_port}/good/a.pdb/1/a.pdb", "Content-Length": 0})
+        elif way == "to-good":
+            self.send(302, {"Location": "/good/a.pdb/1/a.pdb", "Content-Length": 0})
+        elif way == "to-itself":
+            self.send(302, {"Location": self.path, "Content-Length": 0})
+        elif way.isdigit():
+            self.send(int(way), {"Content-Length": 0})
+        else:
+            self.send(404, {"Content-Length": 0})
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *_):
+        pass
+
+
+def serve(certificate=None):
+    server = Server(("localhost", 0), Handler)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(*certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def make_authority(folder, name):
+    key, certificate = os.path.join(folder, name + ".key"), os.path.join(folder, name + ".pem")
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",
+            f"/CN={name} of the test", "-addext", "basicConstraints=critical,CA:TRUE", "-addext",
+            "keyUsage=critical,keyCertSign,cRLSign")
+    return key, certificate
+
+
+def make_certificate(folder, authority, host):
+    base = os.path.join(folder, os.path.basename(authority[1])[:-4] + "-" + host)
+    extensions = base + ".ext"
+    with open(extensions, "w") as out:
+        out.write(f"subjectAltName=DNS:{host}\nextendedKeyUsage=serverAuth\nbasicConstraints=CA:FALSE\n")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", base + ".key", "-out", base + ".csr", "-subj",
+            f"/CN={host}")
+    openssl("x509", "-req", "-in", base + ".csr", "-CA", authority[1], "-CAkey", authority[0], "-CAcreateserial", "-out",
+            base + ".pem", "-days", "2", "-extfile", extensions)
+    return base + ".pem", base + ".key"
+
+
+class Test:
+    def __init__(self, program, wine):
+        self.program, self.wine = program, wine
+        self.folder = tempfile.mkdtemp(prefix="symbol_servers")
+        self.failures = 0
+        authority = make_authority(self.folder, "ca")
+        stranger = make_authority(self.folder, "stranger")
+        self.certificate = authority[1]
+        if wine:
+            self.certificate = os.path.join(self.folder, "ca.der")
+            openssl("x509", "-in", authority[1], "-outform", "DER", "-out", self.certificate)
+        Handler.http_port = serve()
+        self.http = f"http://localhost:{Handler.http_port}"
+        self.https = f"https://localhost:{serve(make_certificate(self.folder, authority, 'localhost'))}"
+        self.other_host = f"https://localhost:{serve(make_certificate(self.folder, authority, 'elsewhere'))}"
+        self.untrusted = f"https://localhost:{serve(make_certificate(self.folder, stranger, 'localhost'))}"
+        self.authority = authority[1]
+
+    def expect(self, holds, what):
+        if not holds:
+            self.failures += 1
+            print(f"FAILED: {what}", flush=True)
+
+    def path(self, path):
+        """A path as the program knows it."""
+        return "Z:" + path.replace("/", "\\") if self.wine else path
+
+    def command(self, store, url, *keys, limits=("3000", "1500", "20000")):
+        return [*self.wine, self.program, self.path(self.certificate), self.path(store), url, *limits, *keys]
+
+    def store(self, name):
+        return os.path.join(self.folder, "store-" + name)
+
+    def files(self, store):
+        found = []
+        for folder, _, names in os.walk(store):
+            found += [os.path.relpath(os.path.join(folder, name), store) for name in names if name != "mixwalk.lock"]
+        return sorted(found)
+
+    def get(self, name, url, *keys, **more):
+        """The lines that the program prints."""
+        begin = time.monotonic()
+        run = subprocess.run(self.command(self.store(name), url, *(keys or ["a.pdb/1"]), **more), capture_output=True,
+                             text=True, timeout=120)
+        self.expect(run.returncode == 0, f"{name}: exit code {run.returncode}: {run.stderr}")
+        self.expect(time.monotonic() - begin < 100, f"{name} took {time.monotonic() - begin:.1f} s")
+        return run.stdout.splitlines()
+
+    def loads(self, name, url):
+        lines = self.get(name, url)
+        self.expect(len(lines) == 1 and lines[0].startswith("a.pdb ") and lines[0] != "a.pdb -", f"{name}: {lines}")
+        self.expect(self.files(self.store(name)) == ["a.pdb/1/a.pdb"], f"{name}: {self.files(self.store(name))}")
+        with open(os.path.join(self.store(name), "a.pdb/1/a.pdb"), "rb") as got:
+            self.expect(got.read() == BODY, f"{name}: the file is another")
+
+    def fails(self, name, url, *words, **more):
+        lines = self.get(name, url, **more)
+        self.expect(lines and lines[0] == "a.pdb -", f"{name}: {lines}")
+        self.expect(self.files(self.store(name)) == [], f"{name}: {self.files(self.store(name))} is in the store")
+        text = " ".join(lines[1:])
+        self.expect(len(lines) == 2 if words else len(lines) == 1, f"{name}: {lines}")
+        self.expect(not words or any(word in text for word in words), f"{name}: {text!r} has none of {words}")
+
+    def one_server(self):
+        off = "is not asked any more"
+        http, https = self.http, self.https
+        # Wine's WinHTTP says that a request was sent only when the first byte of the answer has come.
+        silent = ["no byte came for", *(["no connection stood within"] if self.wine else [])]
+        cases = [
+            (self.loads, "http", http + "/good"),
+            (self.loads, "https", https + "/good"),
+            (self.loads, "chunked", http + "/chunked"),
+            (self.loads, "redirected", https + "/to-good"),
+            (self.fails, "missing", http + "/404"),
+            (self.fails, "500", http + "/500", "status 500"),
+            (self.fails, "403", http + "/403", "status 403"),
+            (self.fails, "short", https + "/short", off),
+            (self.fails, "chunked-cut", http + "/chunked-cut", off, "is not used"),
+            (self.fails, "silent-before", http + "/silent-before", *silent),
+            (self.fails, "silent-within", https + "/silent-within", "no byte came for"),
+            (self.trickles, "trickle", http + "/trickle"),
+            (self.fails, "other", http + "/other", "it is another file"),
+            (self.fails, "huge", http + "/huge", "is larger than 1 GiB"),
+            (self.fails, "to-http", https + "/to-http", off),
+            (self.fails, "to-itself", https + "/to-itself", off),
+            (self.fails, "other-host", self.other_host + "/good", off),
+            (self.fails, "untrusted", self.untrusted + "/good", off),
+            (self.fails, "nobody", "http://localhost:1/x", off),
+            (self.fails, "no-name", "http://no-such-machine.invalid/x", off),
+        ]
+        # Most of them wait.
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            for case in [pool.submit(*case) for case in cases]:
+                case.result()
+
+    def trickles(self, name, url):
+        self.fails(name, url, "the limit for loading", limits=("3000", "1500", "2500"))
+
+    def keys(self):
+        Handler.asked.clear()
+        bad = ["../1", "a\\b/1", "con/1", "a.pdb/../x", "a.pdb/zz", "..\\..\\x/1"]
+        lines = self.get("keys", self.http + "/good", *bad)
+        self.expect(all(line.endswith(" -") for line in lines), f"keys: {lines}")
+        self.expect(Handler.asked == [], f"keys: the server was asked for {Handler.asked}")
+        self.expect(self.files(self.store("keys")) == [], "keys: files")
+
+    def missing_once(self):
+        Handler.asked.clear()
+        self.get("once", self.http + "/404", "a.pdb/1", "A.pdb/1", "a.pdb/1")
+        self.expect(len(Handler.asked) == 4, f"once: {Handler.asked}")
+
+    def hundred(self):
+        keys = [f"f{i}.pdb/{i:x}" for i in range(1, 101)]
+        lines = self.get("hundred", self.https + "/good", *keys, limits=("3000", "15000", "100000"))
+        self.expect(len(lines) == 100 and not any(line.endswith(" -") for line in lines), f"hundred: {lines[:3]}")
+        self.expect(len(self.files(self.store("hundred"))) == 100, "hundred: not all are in the store")
+
+    def two_processes(self):
+        Handler.asked.clear()
+        url, store = self.http + "/slow", self.store("two")
+        runs = [subprocess.Popen(self.command(store, url, "a.pdb/1"), stdout=subprocess.PIPE, text=True)
+                for _ in range(2)]
+        for run in runs:
+            out, _ = run.communicate(timeout=100)
+            self.expect(out.strip().endswith("a.pdb"), f"two processes: {out}")
+        self.expect(self.files(store) == ["a.pdb/1/a.pdb"], f"two processes: {self.files(store)}")
+
+    def killed(self):
+        store = self.store("killed")
+        run = subprocess.Popen(self.command(store, self.http + "/slow", "a.pdb/1"), stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)
+        while self.files(store) != ["a.pdb/1/a.pdb.part"]:
+            self.expect(run.poll() is None, "killed: it ended too early")
+            if run.poll() is not None:
+                return
+            time.sleep(0.02)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait(30)
+        self.expect(self.files(store) == ["a.pdb/1/a.pdb.part"], f"killed: {self.files(store)}")
+        lines = self.get("killed", self.http + "/again")
+        self.expect(lines[0] != "a.pdb -", f"killed: the next one does not load it: {lines}")
+        self.expect(self.files(store) == ["a.pdb/1/a.pdb"], f"killed: {self.files(store)}")
+
+    def full_disk(self):
+        """Only where this user may mount: a store on a file system of 64 KiB."""
+        store = self.store("full")
+        os.makedirs(store)
+        script = f"mount -t tmpfs -o size=64k none '{store}' && exec \"$@\""
+        run = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", *self.command(store, self.http + "/good", "a.pdb/1")],
+                             capture_output=True, text=True, timeout=60)
+        if "mount:" in run.stderr or "unshare" in run.stderr:
+            print(f"a full disk was not tried: {run.stderr.strip()}")
+            return
+        self.expect(run.stdout.startswith("a.pdb -\na.pdb cannot be kept: "), f"full disk: {run.stdout}{run.stderr}")
+
+    def mixwalk(self, program):
+        """A dump whose PDB is on the server only."""
+        store = self.store("mixwalk")
+        dump = [program, "dump", os.path.join(CORPUS, "minidump_fuzz", "two_frames")]
+        variables = dict(os.environ, SSL_CERT_FILE=self.authority, HOME=self.folder, XDG_CACHE_HOME="")
+        variables.pop("_NT_SYMBOL_PATH", None)
+
+        def shown(*options, **more):
+            return subprocess.run([*dump, *options], capture_output=True, text=True, timeout=60,
+                                  env={**variables, **more})
+
+        before = shown()
+        self.expect("1 PDB was not found: app.pdb; with --symbols online," in before.stderr, before.stderr)
+        url = self.https + "/pdb"
+        online = shown("--symbol-path", f"srv*{store}*{url}")
+        self.expect("loaded 1 file (" in online.stderr and url in online.stderr, online.stderr)
+        self.expect(self.files(store) == [f"app.pdb/{PDB_ID}/app.pdb"], f"mixwalk: {self.files(store)}")
+        self.expect("app.exe!ns::outer" in online.stdout, online.stdout)
+        again = shown(_NT_SYMBOL_PATH=f"srv*{store}*{self.http}/404")
+        self.expect(again.stderr == "" and again.stdout == online.stdout, again.stderr)
+        offline = shown("--symbols", "offline", _NT_SYMBOL_PATH=f"srv*{self.http}/500")
+        self.expect(offline.stderr == "" and offline.stdout == before.stdout, offline.stderr)
+        default = shown("--symbol-path", url)
+        self.expect(os.path.exists(os.path.join(self.folder, ".cache/mixwalk/symbols/app.pdb")), default.stderr)
+        failed = shown("--symbol-path", f"srv*{self.store('none')}*http://localhost:1/x")
+        self.expect("http://localhost:1/x is not asked any more: " in failed.stderr and failed.returncode == before.returncode,
+                    failed.stderr)
+        limited = shown("--symbol-path", f"srv*{self.store('none')}*{self.http}/silent-before", "--symbol-limits",
+                        "1s,1s,20s")
+        self.expect("no byte came for 1 s" in limited.stderr, limited.stderr)
+        # Ctrl-C ends the loading, and not the command.
+        run = subprocess.Popen([*dump, "--symbol-path", f"srv*{self.store('ctrl-c')}*{self.http}/silent-before"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
+        Handler.asked.clear()
+        while not Handler.asked and run.poll() is None:
+            time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.expect("the loading of symbol files was stopped" in err and out == before.stdout, f"Ctrl-C: {err}")
+
+
+def main():
+    wine = sys.argv[3:4] if sys.argv[2:3] == ["--wine"] else []
+    test = Test(sys.argv[1], wine)
+    try:
+        test.one_server()
+        test.keys()
+        test.missing_once()
+        test.hundred()
+        test.two_processes()
+        if not wine:
+            test.killed()
+            test.full_disk()
+            test.mixwalk(sys.argv[2])
+    finally:
+        shutil.rmtree(test.folder, ignore_errors=True)
+    print("passed" if test.failures == 0 else f"{test.failures} failures")
+    return 1 if test.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

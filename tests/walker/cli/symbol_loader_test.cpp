@@ -1,0 +1,93 @@
+#include "walker/cli/symbol_loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "walker/cli/doctor_symbols.h"
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Every file of it has the text "file".
+class FakeServer final : public HttpGet {
+ public:
+  HttpReply get(const std::string& url, const HttpLimits&, HttpTaker& taker) override {
+    if (url.starts_with("https://bad")) return {0, "no connection"};
+    if (url.starts_with("https://busy")) return {503, {}};
+    if (url.find("none.pdb") != std::string::npos || url.ends_with("index2.txt")) return {404, {}};
+    if (taker.begin(4)) taker.take("file");
+    return {200, {}};
+  }
+};
+
+class SymbolLoaderTest : public testing::Test {
+ protected:
+  SymbolLoaderTest() { fs::remove_all(folder_); }
+  ~SymbolLoaderTest() override { fs::remove_all(folder_); }
+
+  SymbolLoader loader(const std::string& path, SymbolAsking asking = SymbolAsking::by_path) {
+    return SymbolLoader(parse_symbol_path(path, folder_, asking), {.asking = asking}, std::make_unique<FakeServer>());
+  }
+
+  const std::string folder_ = testing::TempDir() + "symbol_loader";
+  static std::string any(std::span<const std::byte>) { return {}; }
+};
+
+TEST_F(SymbolLoaderTest, SaysOnceWhatWasLoadedFromWhere) {
+  SymbolLoader both = loader("srv*https://bad;srv*https://good");
+  ASSERT_NE(both.servers(), nullptr);
+  for (const char* name : {"a.pdb", "b.pdb", "none.pdb", "c.pdb", "d.pdb", "e.pdb", "f.pdb"}) both.fetch({name, "1"}, any);
+  EXPECT_THAT(both.lines({{"none.pdb", "1"}}),
+              ElementsAre("loaded 6 files (0.0 MB) from https://good into \"" + folder_ +
+                              "\": a.pdb, b.pdb, c.pdb, d.pdb, e.pdb and 1 more",
+                          "https://bad is not asked any more: no connection", "1 PDB was not found: none.pdb"));
+}
+
+TEST_F(SymbolLoaderTest, SaysHowMissingFilesAreFound) {
+  SymbolLoader by_path = loader("");
+  EXPECT_EQ(by_path.servers(), nullptr);
+  EXPECT_THAT(by_path.lines({{"a.pdb", "1"}, {"b.pdb", "1"}}),
+              ElementsAre("2 PDBs were not found: a.pdb, b.pdb; with --symbols online, mixwalk asks Microsoft's symbol "
+                          "server"));
+  EXPECT_TRUE(by_path.lines({}).empty());
+  // Who wants no server needs no advice.
+  EXPECT_TRUE(loader("", SymbolAsking::offline).lines({{"a.pdb", "1"}}).empty());
+}
+
+TEST_F(SymbolLoaderTest, Progress) {
+  EXPECT_EQ(progress_text({.name = "a.pdb", .bytes = 1'500'000, .of = 3'000'000, .time = std::chrono::seconds(2)}),
+            "loading a.pdb, 1.5 of 3.0 MB, 0.8 MB/s");
+  EXPECT_EQ(progress_text({.name = "a\x1b.pdb", .bytes = 1'500'000}), "loading a\\x1b.pdb, 1.5 MB");
+}
+
+TEST_F(SymbolLoaderTest, DoctorAsksEachServer) {
+  fs::create_directories(folder_);
+  FakeServer http;
+  const auto lines = symbol_path_lines(
+      parse_symbol_path(folder_ + ";/no/such/folder;srv*/made/later*https://good/x;srv*https://bad;srv*https://busy;"
+                                  "\\\\server\\share",
+                        folder_),
+      {}, http);
+  std::vector<std::string> texts;
+  for (const DoctorLine& line : lines) {
+    texts.push_back((line.state == DoctorLine::State::good ? "good " : "note ") + line.check + ": " + line.found);
+  }
+  EXPECT_THAT(texts, ElementsAre("good symbol path: " + folder_, "note symbol path: /no/such/folder is not a folder",
+                                 "good symbol path: /made/later", "good symbol path: " + folder_,
+                                 "good symbol server: https://good/x answers",
+                                 "note symbol server: https://bad: no connection",
+                                 "note symbol server: https://busy: it answers with status 503",
+                                 "note symbol path: \\\\server\\share is on another machine, and is left out"));
+  EXPECT_THAT(symbol_path_lines({}, {}, http).at(0).advice, HasSubstr("--symbols online"));
+}
+
+}  // namespace
+}  // namespace mixwalk
