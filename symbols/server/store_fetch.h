@@ -37,8 +37,8 @@ class StoreFetch {
 
 // Checks that bytes are the whole file of an x64 image with this timestamp and this SizeOfImage.
 FileCheck image_check(std::uint32_t timestamp, std::uint32_t size_of_image);
-// Loads the file of an image. `path` is the image's path, which ends with the name by which it is known. Returns nothing
-// if `servers` is null.
+// Loads the file of an image. `path` is the image's path, which ends with the name by which it is known. Returns
+// nothing if `servers` is null.
 std::optional<FetchedFile> fetch_image(StoreFetch* servers, std::string_view path, std::uint32_t timestamp,
                                        std::uint32_t size_of_image);
 

@@ -252,15 +252,16 @@ TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
     const auto info = thread_information(thread.get());
     if (!info) continue;
     const std::uint64_t base = 0x7FFF'FFFF'0000;
-    lies += static_cast<bool>(WriteProcessMemory(waits.handle(), reinterpret_cast<void*>(info->teb + offsetof(NT_TIB, StackBase)),
-                                                 &base, sizeof base, nullptr));
+    lies += static_cast<bool>(WriteProcessMemory(
+        waits.handle(), reinterpret_cast<void*>(info->teb + offsetof(NT_TIB, StackBase)), &base, sizeof base, nullptr));
   }
   EXPECT_GE(lies, 1u);
   const std::string path = temporary_file("write_dump_lies.dmp");
   {
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), usual_memory_writer(), {.snapshots = {}});
+    auto writer =
+        MinidumpWriter::start(waits.handle(), waits.id(), file.get(), usual_memory_writer(), {.snapshots = {}});
     ASSERT_TRUE(writer);
     EXPECT_TRUE(writer->wait(kEndMs));
   }

@@ -33,9 +33,10 @@ struct MergeView {
   std::chrono::milliseconds longest = std::chrono::seconds(1);
   // If this is null, the walk ends at code that has no unwind data.
   const GuessView* guess = nullptr;
-  // For a walk of the copy: the calls that the runtime has noted, leaf first. A guess must lead to the caller of the next
-  // call, and where no frame can be found, the walk goes on there. A walk by unwind data that passes a caller counts
-  // nevertheless: no such walk was seen (docs/contracts.md), and the list of a live thread may be older than the copy.
+  // For a walk of the copy: the calls that the runtime has noted, leaf first. A guess must lead to the caller of the
+  // next call, and where no frame can be found, the walk goes on there. A walk by unwind data that passes a caller
+  // counts nevertheless: no such walk was seen (docs/contracts.md), and the list of a live thread may be older than the
+  // copy.
   std::span<const RuntimeCall> calls = {};
 };
 

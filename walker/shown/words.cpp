@@ -115,7 +115,8 @@ std::string_view unit(SampleEvent event) noexcept {
 std::string sentence(const CallAgreement& calls) {
   if (calls.calls == 0) return {};
   return fmt::format(
-      "the runtime's own notes about calls confirm {} of {} native runs that end at managed code, and contradict {}; of {} "
+      "the runtime's own notes about calls confirm {} of {} native runs that end at managed code, and contradict {}; "
+      "of {} "
       "callers in these notes, the walk has found {}",
       calls.agreed, calls.runs, calls.bounded - calls.agreed, calls.calls, calls.met);
 }

@@ -2,8 +2,9 @@
 //
 // usage: symbol_get CERTIFICATE STORE URL CONNECT_MS SILENCE_MS ALL_MS KEY …
 //
-// CERTIFICATE is the file (PEM; on Windows DER) of an authority that is to be trusted. KEY is NAME/ID. A file is right if
-// it begins with "right " and ends with " end". Prints a line for each key, "NAME PATH" or "NAME -", then the problems, each as a line.
+// CERTIFICATE is the file (PEM; on Windows DER) of an authority that is to be trusted. KEY is NAME/ID. A file is right
+// if it begins with "right " and ends with " end". Prints a line for each key, "NAME PATH" or "NAME -", then the
+// problems, each as a line.
 
 #include <chrono>
 #include <cstdio>

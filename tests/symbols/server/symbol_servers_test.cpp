@@ -128,7 +128,8 @@ TEST_F(SymbolServersTest, IsAskedForInAllSpellingsOnce) {
   EXPECT_FALSE(asked.fetch({"my app.pdb", "abc1"}, says("")));
   EXPECT_TRUE(http_.asked.empty()) << "a 404 is not asked for twice";
   EXPECT_FALSE(asked.fetch({"b.pdb", "1"}, says("")));
-  EXPECT_THAT(http_.asked, ElementsAre("https://a/b.pdb/1/b.pdb", "https://a/b.pdb/1/b.pd_", "https://a/b.pdb/1/file.ptr"));
+  EXPECT_THAT(http_.asked,
+              ElementsAre("https://a/b.pdb/1/b.pdb", "https://a/b.pdb/1/b.pd_", "https://a/b.pdb/1/file.ptr"));
   EXPECT_TRUE(asked.problems().empty());
   EXPECT_TRUE(files().empty());
   EXPECT_FALSE(fs::exists(store())) << "no folder is made for nothing";
@@ -245,7 +246,8 @@ TEST_F(SymbolServersTest, TimeOfTheCommandIsUsedUp) {
   http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "pdb"};
   SymbolServers asked = servers({"https://a"}, {.all = std::chrono::milliseconds(0)});
   EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
-  EXPECT_THAT(asked.problems(), ElementsAre("the limit for loading symbol files, 0 s, is used up: --symbol-limits sets another"));
+  EXPECT_THAT(asked.problems(),
+              ElementsAre("the limit for loading symbol files, 0 s, is used up: --symbol-limits sets another"));
 }
 
 TEST_F(SymbolServersTest, StoreThatCannotBeWrittenCostsTheFile) {
@@ -264,9 +266,10 @@ TEST_F(SymbolServersTest, PathToAnotherPlaceIsShownAndNotFollowed) {
   SymbolServers asked = servers({"https://a"});
   EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
   EXPECT_FALSE(asked.fetch({"b.pdb", "1"}, says("pdb")));
-  EXPECT_THAT(asked.problems(), ElementsAre("https://a says that app.pdb is at another place, which mixwalk does not ask: "
-                                            "\\\\server\\share\\app.pdb",
-                                            "https://a says of b.pdb:  we never had it"));
+  EXPECT_THAT(asked.problems(),
+              ElementsAre("https://a says that app.pdb is at another place, which mixwalk does not ask: "
+                          "\\\\server\\share\\app.pdb",
+                          "https://a says of b.pdb:  we never had it"));
 }
 
 TEST_F(SymbolServersTest, CabinetThatIsNone) {
@@ -386,8 +389,9 @@ TEST_F(SymbolFilesOfServers, WrongGuid) {
   image.code_view = CodeViewId{.age = 1, .path = "app.pdb"};
   image.code_view->guid.fill(std::byte{8});
   EXPECT_FALSE(symboliser.name(image, {0x10000 + test::PdbBuilder::kCode}));
-  EXPECT_THAT(asked.problems(), ElementsAre("app.pdb of https://a is not used: the PDB belongs to another image (its GUID "
-                                            "differs)"));
+  EXPECT_THAT(asked.problems(),
+              ElementsAre("app.pdb of https://a is not used: the PDB belongs to another image (its GUID "
+                          "differs)"));
   EXPECT_EQ(symboliser.missing().size(), 1u);
   EXPECT_TRUE(files().empty());
 }

@@ -44,7 +44,8 @@ class SymbolLoaderTest : public testing::Test {
 TEST_F(SymbolLoaderTest, SaysOnceWhatWasLoadedFromWhere) {
   SymbolLoader both = loader("srv*https://bad;srv*https://good");
   ASSERT_NE(both.servers(), nullptr);
-  for (const char* name : {"a.pdb", "b.pdb", "none.pdb", "c.pdb", "d.pdb", "e.pdb", "f.pdb"}) both.fetch({name, "1"}, any);
+  for (const char* name : {"a.pdb", "b.pdb", "none.pdb", "c.pdb", "d.pdb", "e.pdb", "f.pdb"})
+    both.fetch({name, "1"}, any);
   EXPECT_THAT(both.lines({{"none.pdb", "1"}}),
               ElementsAre("loaded 6 files (0.0 MB) from https://good into \"" + folder_ +
                               "\": a.pdb, b.pdb, c.pdb, d.pdb, e.pdb and 1 more",

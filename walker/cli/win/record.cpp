@@ -313,8 +313,9 @@ void RecordingRun::say_missing_pdbs() const {
   if (missing.empty()) return;
   spdlog::info(missing_text(missing));
   if (command_.format == nullptr || command_.format->id != Format::mixwalk) return;
-  print_failure({ExitCode::ok, not_found_words(missing) +
-                                   "; mixwalk symbolise FILE --symbols online asks Microsoft's symbol server for them"});
+  print_failure(
+      {ExitCode::ok,
+       not_found_words(missing) + "; mixwalk symbolise FILE --symbols online asks Microsoft's symbol server for them"});
 }
 
 // Writes and sends all samples so far, even if the recording failed in the middle.
