@@ -24,8 +24,8 @@ class ManagedLines {
   // The memory limit for all PDBs, as for Symboliser::kMaxBytes.
   static constexpr std::size_t kMaxBytes = 256u * 1024 * 1024;
 
-  // As in PdbFinder: `files` reads the paths that the target names for its assemblies; `path_files` reads assemblies and
-  // PDBs in the folders of `path`; `servers` loads PDBs that are not there.
+  // As in PdbFinder: `files` reads the paths that the target names for its assemblies; `path_files` reads assemblies
+  // and PDBs in the folders of `path`; `servers` loads PDBs that are not there.
   ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, StoreFetch* servers = nullptr,
                std::size_t max_bytes = kMaxBytes)
       : files_(files),

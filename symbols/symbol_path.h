@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Where symbol files are looked for: folders of this machine, and symbol servers. Parsed from the form that people write
-// for debuggers: --symbol-path, _NT_SYMBOL_PATH. Pure.
+// Where symbol files are looked for: folders of this machine, and symbol servers. Parsed from the form that people
+// write for debuggers: --symbol-path, _NT_SYMBOL_PATH. Pure.
 struct SymbolPath {
   struct Folder {
     std::string path;

@@ -106,7 +106,9 @@ class Parser : public itanium::AbstractManglingParser<Parser, LimitedNodes> {
   }
   itanium::Node* parseExpr() { return deeper([&] { return Base::parseExpr(); }); }
   itanium::Node* parseTemplateArg() { return deeper([&] { return Base::parseTemplateArg(); }); }
-  itanium::Node* parseEncoding(bool parameters = true) { return deeper([&] { return Base::parseEncoding(parameters); }); }
+  itanium::Node* parseEncoding(bool parameters = true) {
+    return deeper([&] { return Base::parseEncoding(parameters); });
+  }
   itanium::Node* parseBracedExpr() { return deeper([&] { return Base::parseBracedExpr(); }); }
   itanium::Node* parseConstraintExpr() { return deeper([&] { return Base::parseConstraintExpr(); }); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The text that LLVM's demanglers write, in place of the class of this name in LLVM's llvm/Demangle/Utility.h, which has
-// no limit: a name of 300 characters can become gigabytes long, because each substitution repeats earlier text
+// The text that LLVM's demanglers write, in place of the class of this name in LLVM's llvm/Demangle/Utility.h, which
+// has no limit: a name of 300 characters can become gigabytes long, because each substitution repeats earlier text
 // ("PS_", "IS0_S0_E"), and one of 100 characters can keep a demangler busy for hours without a single character of
 // output (packs of empty packs). Here each character and each look at the position counts, and a name that needs more
 // than DemangleWork::kMost is given up by an exception. llvm.cmake includes this file before LLVM's sources.

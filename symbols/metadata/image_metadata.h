@@ -8,10 +8,10 @@
 
 namespace mixwalk {
 
-// The metadata of the assembly whose image is at `base`, 32-bit or 64-bit. The image may be laid out as the system loads
-// it, or as its file is: the runtime loads assemblies without native code, and those of a single-file program, in the
-// second way. Returns nothing if there is no assembly, or if its headers cannot be read. Not frozen-safe. `memory` must
-// outlive the result.
+// The metadata of the assembly whose image is at `base`, 32-bit or 64-bit. The image may be laid out as the system
+// loads it, or as its file is: the runtime loads assemblies without native code, and those of a single-file program, in
+// the second way. Returns nothing if there is no assembly, or if its headers cannot be read. Not frozen-safe. `memory`
+// must outlive the result.
 std::optional<MetadataTables> metadata_of_image(const MemoryReader& memory, std::uint64_t base);
 
 // The metadata that begins at `address`.

@@ -13,7 +13,8 @@
 
 namespace mixwalk {
 
-// Finds the PDBs of images on this machine, or else on symbol servers, and lists those that are missing. Not frozen-safe; one thread at a time.
+// Finds the PDBs of images on this machine, or else on symbol servers, and lists those that are missing. Not
+// frozen-safe; one thread at a time.
 class PdbFinder {
  public:
   // `files` reads the paths that images name; in mixwalk.exe it is LocalImageFiles, never a reader that opens any path.

@@ -24,7 +24,8 @@ std::vector<Snapshot> dumps_of(std::uint32_t threads, std::uint32_t dumps) {
   for (std::uint32_t d = 0; d < dumps; ++d) {
     test::HangBuilder builder(1'795'412'335'000 + d * 10'000);
     for (std::uint32_t t = 1; t <= threads; ++t) {
-      std::vector<std::string> frames = {"ntdll!NtWaitForMultipleObjects", "kernelbase!WaitForMultipleObjectsEx", "coreclr!"};
+      std::vector<std::string> frames = {"ntdll!NtWaitForMultipleObjects", "kernelbase!WaitForMultipleObjectsEx",
+                                         "coreclr!"};
       switch (t % 4) {
         case 0: frames.push_back("M System.Threading.Monitor.Enter_Slowpath(System.Object)"); break;
         case 1: frames.push_back("orders_native!submit"), frames.push_back("P orders_native!submit"); break;

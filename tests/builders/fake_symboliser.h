@@ -16,7 +16,8 @@ class FakeSymboliser final : public Symboliser {
   using Open = std::function<std::unique_ptr<SymbolSource>(const std::shared_ptr<const ImageFile>& file,
                                                            const LoadedImage& image)>;
 
-  explicit FakeSymboliser(ImageFiles& files, Open open = exports, SymbolPath path = {}, std::size_t max_bytes = kMaxBytes)
+  explicit FakeSymboliser(ImageFiles& files, Open open = exports, SymbolPath path = {},
+                          std::size_t max_bytes = kMaxBytes)
       : Symboliser(files, files, std::move(path), nullptr, max_bytes), open_(std::move(open)) {}
   FakeSymboliser(ImageFiles& files, SymbolPath path) : FakeSymboliser(files, exports, std::move(path)) {}
 

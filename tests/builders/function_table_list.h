@@ -34,8 +34,9 @@ class FunctionTableList {
     image.export_name("RtlGetFunctionTableListHead", 0x1040).export_name("RtlUserThreadStart", 0x1000);
     image.put_code(0x101E, {0xFF, 0xD0});
     const auto distance = static_cast<std::uint32_t>(kHead - kNtdllBase) - 0x1047;
-    image.put_code(0x1040, {0x48, 0x8D, 0x05, static_cast<std::uint8_t>(distance),
-                            static_cast<std::uint8_t>(distance >> 8), static_cast<std::uint8_t>(distance >> 16), 0, 0xC3});
+    image.put_code(0x1040,
+                   {0x48, 0x8D, 0x05, static_cast<std::uint8_t>(distance), static_cast<std::uint8_t>(distance >> 8),
+                    static_cast<std::uint8_t>(distance >> 16), 0, 0xC3});
     std::vector<std::byte> memory = loaded(image.build());
     const std::uint64_t ends[] = {node(0), node(tables_.size() - 1)};
     put64(memory, kHead - kNtdllBase, tables_.empty() ? kHead : ends[0]);

@@ -107,8 +107,9 @@ std::vector<std::string> managed_thread(std::vector<std::string> frames) {
 }
 
 std::vector<std::string> pool_thread(std::vector<std::string> frames) {
-  return managed_thread(with(std::move(frames), {"M System.Threading.ThreadPoolWorkQueue.Dispatch()",
-                                                 "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
+  return managed_thread(
+      with(std::move(frames), {"M System.Threading.ThreadPoolWorkQueue.Dispatch()",
+                               "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
 }
 
 std::vector<std::string> main_thread(std::vector<std::string> frames) {

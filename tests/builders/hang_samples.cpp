@@ -30,7 +30,8 @@ Frames console() {
 
 void add_idle(HangBuilder& builder) {
   builder.thread(0x100, console()).cpu(30);
-  builder.thread(0x104, native_thread({kWait, "kernelbase!WaitForMultipleObjectsEx", "coreclr!"}), ".NET Finalizer").cpu(0);
+  builder.thread(0x104, native_thread({kWait, "kernelbase!WaitForMultipleObjectsEx", "coreclr!"}), ".NET Finalizer")
+      .cpu(0);
   for (std::uint32_t id = 0x108; id < 0x118; id += 4) builder.thread(id, idle_worker(), ".NET TP Worker").cpu(4);
 }
 
@@ -46,7 +47,9 @@ std::vector<Snapshot> deadlocked_program() {
     for (std::uint32_t id = 0x208; id < 0x214; id += 4) {
       builder.thread(id, enters("Orders.Web.Submit(System.String)"), "request").cpu(10);
     }
-    builder.monitor(0x1f40, 0x200, {0x204, 0x208, 0x20c}).monitor(0x1f80, 0x204, {0x200}).monitor(0x1fc0, 0x20c, {0x210});
+    builder.monitor(0x1f40, 0x200, {0x204, 0x208, 0x20c})
+        .monitor(0x1f80, 0x204, {0x200})
+        .monitor(0x1fc0, 0x20c, {0x210});
     dumps.push_back(builder.snapshot());
   }
   return dumps;
@@ -57,8 +60,12 @@ std::vector<Snapshot> troubled_program() {
   for (std::size_t i = 0; i < 2; ++i) {
     HangBuilder builder = dump(i);
     builder.thread(0x100, console()).cpu(30);
-    builder.thread(0x200, managed_thread({kWait, "kernelbase!WaitForSingleObject", "orders_native!wait_for_reply",
-                                          "P orders_native!wait_for_reply", "M Orders.Client.Fetch()"}), "client").cpu(7);
+    builder
+        .thread(0x200,
+                managed_thread({kWait, "kernelbase!WaitForSingleObject", "orders_native!wait_for_reply",
+                                "P orders_native!wait_for_reply", "M Orders.Client.Fetch()"}),
+                "client")
+        .cpu(7);
     builder.thread(0x204, enters("Orders.Client.Count()"), "counter").cpu(8);
     builder.thread(0x208, enters("Orders.Client.Count()"), "counter").cpu(8);
     builder.monitor(0x1f40, 0x200, {0x204, 0x208});
@@ -68,15 +75,23 @@ std::vector<Snapshot> troubled_program() {
                                       "M System.Threading.Tasks.Task.InternalWait(System.Int32)",
                                       "M Orders.Web.Handle(Orders.Request)"}), ".NET TP Worker").cpu(15);
     }
-    builder.thread(0x400, managed_thread({"orders_native!crunch", "P orders_native!crunch", "M Orders.Report.Run()"}), "report")
+    builder
+        .thread(0x400, managed_thread({"orders_native!crunch", "P orders_native!crunch", "M Orders.Report.Run()"}),
+                "report")
         .cpu(100 + i * 9'900);
     for (std::uint32_t id = 0x500; id < 0x520; id += 4) {
-      builder.thread(id, managed_thread({kWait, "orders_native!print", "P orders_native!print", "M Orders.Printer.Print()"}),
-                     "printer").cpu(3);
+      builder
+          .thread(id,
+                  managed_thread({kWait, "orders_native!print", "P orders_native!print", "M Orders.Printer.Print()"}),
+                  "printer")
+          .cpu(3);
     }
-    builder.thread(0x600, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)",
-                                          "M System.Threading.Lock.TryEnterSlow(System.Int32)",
-                                          "M System.Threading.Lock.Enter()", "M Orders.Log.Write(System.String)"}), "log")
+    builder
+        .thread(0x600,
+                managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)",
+                                "M System.Threading.Lock.TryEnterSlow(System.Int32)", "M System.Threading.Lock.Enter()",
+                                "M Orders.Log.Write(System.String)"}),
+                "log")
         .cpu(2);
     dumps.push_back(builder.snapshot());
   }
@@ -88,17 +103,27 @@ std::vector<Snapshot> healthy_program() {
   for (std::size_t i = 0; i < 2; ++i) {
     HangBuilder builder = dump(i);
     add_idle(builder);
-    builder.thread(0x200, managed_thread({i == 0 ? "orders_native!parse" : "orders_native!format", "M Orders.Worker.Step()"}),
-                   "worker").cpu(500 + i * 300);
+    builder
+        .thread(0x200,
+                managed_thread({i == 0 ? "orders_native!parse" : "orders_native!format", "M Orders.Worker.Step()"}),
+                "worker")
+        .cpu(500 + i * 300);
     builder.thread(0x204, enters("Orders.Worker.Step()"), "worker").cpu(400);
     builder.thread(0x208, enters("Orders.Worker.Step()"), "worker").cpu(400 + i * 50);
     builder.monitor(0x1f40, 0x200, {0x204, 0x208});
     builder.thread(0x20c, managed_thread({kWait, "ws2_32!accept", "M System.Net.Sockets.SocketPal.Accept(System.Int32)",
                                           "M Orders.Listener.Run()"}), "listener").cpu(1);
-    builder.thread(0x210, managed_thread({"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)",
-                                          "M Orders.Poller.Run()"}), "poller").cpu(1);
-    builder.thread(0x214, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Queue.Run()"}),
-                   "queue").cpu(1);
+    builder
+        .thread(0x210,
+                managed_thread({"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)",
+                                "M Orders.Poller.Run()"}),
+                "poller")
+        .cpu(1);
+    builder
+        .thread(0x214,
+                managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Queue.Run()"}),
+                "queue")
+        .cpu(1);
     dumps.push_back(builder.snapshot());
   }
   return dumps;
@@ -113,12 +138,13 @@ Snapshot crashed_program() {
                                         "M Orders.Parser.Parse(System.String)"}), "parser");
   Snapshot& snapshot = builder.snapshot();
   snapshot.capture = CaptureMethod::file;
-  snapshot.crash = Crash{.thread = 0x204,
-                         .code = 0xC0000005,
-                         .address = snapshot.threads.back().stack.frames.front().address,
-                         .access = CrashAccess::write,
-                         .objects = {{.type = "Orders.Failed", .message = "no stock", .trace = {"Orders.Parser.Parse()"}},
-                                     {.type = "System.IO.IOException", .message = "", .trace = {}}}};
+  snapshot.crash =
+      Crash{.thread = 0x204,
+            .code = 0xC0000005,
+            .address = snapshot.threads.back().stack.frames.front().address,
+            .access = CrashAccess::write,
+            .objects = {{.type = "Orders.Failed", .message = "no stock", .trace = {"Orders.Parser.Parse()"}},
+                        {.type = "System.IO.IOException", .message = "", .trace = {}}}};
   return snapshot;
 }
 

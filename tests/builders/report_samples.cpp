@@ -90,7 +90,8 @@ std::vector<Snapshot> fleet_snapshots() {
   Snapshot in_trouble = deadlock_snapshots().front();
   Snapshot healthy = in_trouble;
   for (Thread& thread : in_trouble.threads) {
-    if (thread.os_id == 0x200 || thread.os_id == 0x204) thread.stack.frames[3].name = "Orders.Stock.Reserve(System.Int32)";
+    if (thread.os_id == 0x200 || thread.os_id == 0x204)
+      thread.stack.frames[3].name = "Orders.Stock.Reserve(System.Int32)";
   }
   for (Lock& lock : healthy.locks) lock.waiters.clear();
   std::erase_if(healthy.threads, [](const Thread& thread) { return thread.os_id == 0x200 || thread.os_id == 0x204; });

@@ -181,12 +181,13 @@ Steps across_dumps(const Steps& steps) {
 // Thread-by-thread dumps are torn more or less often, depending on how close the two freezes lie. So an ordinary run
 // expects no number: on one machine none of 40 was torn. MIXWALK_MOMENTS=1000 takes such dumps, and among these some
 // are torn.
-void expect_one_moment(const std::function<Snapshot()>& at_once, const std::function<Snapshot()>& in_turn, int ordinary) {
+void expect_one_moment(const std::function<Snapshot()>& at_once, const std::function<Snapshot()>& in_turn,
+                       int ordinary) {
   const int dumps = wanted("MIXWALK_MOMENTS", ordinary, 10);
   const Steps once = dump_lock_step(at_once, dumps);
   const Steps across = across_dumps(once);
-  std::printf("at once: %zu pairs, %zu torn; of two dumps: %zu pairs, %zu torn\n", once.size(), torn(once), across.size(),
-              torn(across));
+  std::printf("at once: %zu pairs, %zu torn; of two dumps: %zu pairs, %zu torn\n", once.size(), torn(once),
+              across.size(), torn(across));
   EXPECT_GT(once.size(), std::size_t(dumps / 10));
   EXPECT_EQ(torn(once), 0u);
   // This shows that the comparison recognises steps of two different moments.

@@ -96,8 +96,8 @@ std::string text_of(const std::vector<ManagedFrame>& frames) {
   std::ostringstream text;
   text << std::hex;
   for (const ManagedFrame& frame : frames) {
-    text << "  " << frame.ip << ' ' << frame.sp << ' ' << frame.method << (frame.called_native ? " (called native)" : "")
-         << '\n';
+    text << "  " << frame.ip << ' ' << frame.sp << ' ' << frame.method
+         << (frame.called_native ? " (called native)" : "") << '\n';
   }
   return text.str();
 }

@@ -272,7 +272,8 @@ std::vector<Snapshot> series_of(const HangingProgram& program, const std::string
 }
 
 // Expects the verdict of each two and each three neighbouring dumps, in all ways of looking.
-void expect_each_pair(const std::string& way, Severity expected, bool takes_profilers, std::size_t pairs, int every_ms) {
+void expect_each_pair(const std::string& way, Severity expected, bool takes_profilers, std::size_t pairs,
+                      int every_ms) {
   HangingProgram program(way, 7200);
   const std::map<Look, std::string> looks = {
       {Look::outside, "outside"}, {Look::inside, "inside"}, {Look::dump_file, ".dmp"}};

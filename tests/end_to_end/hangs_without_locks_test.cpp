@@ -8,7 +8,9 @@ namespace mixwalk {
 namespace {
 
 TEST(Hangs, AnApartmentThatHandlesNoMessages) { expect_hang("apartment", ExitCode::stuck); }
-TEST(Hangs, AnApartmentThatHandlesNoMessagesBelowCallsThatAreNotSeen) { expect_hang("apartment-hidden", ExitCode::stuck); }
+TEST(Hangs, AnApartmentThatHandlesNoMessagesBelowCallsThatAreNotSeen) {
+  expect_hang("apartment-hidden", ExitCode::stuck);
+}
 TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::stuck); }
 TEST(Hangs, ANativeWorkerThatSpins) { expect_hang("spin", ExitCode::ok); }
 TEST(Hangs, AFinalizerThatWaits) { expect_hang("finalizer", ExitCode::stuck); }

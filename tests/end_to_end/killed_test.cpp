@@ -135,10 +135,10 @@ bool has_memory(HANDLE process) {
 
 // The visitor is ended as soon as its watcher, or its worker, exists. Such a process is suspended at first.
 //
-// Folklore: if a process of Wine is ended by a job before its loader has reported to the server, the loader waits for an
-// answer for ever. The system does not list that process any more, but it keeps the standard error of this test open, and
-// ctest, or a shell, waits for its end. Real case: one of 16 kills; all cases were green, and the test "ran" until its
-// time limit. Remedy: the kill comes when the new process has memory.
+// Folklore: if a process of Wine is ended by a job before its loader has reported to the server, the loader waits for
+// an answer for ever. The system does not list that process any more, but it keeps the standard error of this test
+// open, and ctest, or a shell, waits for its end. Real case: one of 16 kills; all cases were green, and the test "ran"
+// until its time limit. Remedy: the kill comes when the new process has memory.
 TEST(Killed, TheProcessesThatItHasStartedEndToo) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(ready(hang));

@@ -393,8 +393,8 @@ void expect_short_stands(const DumpRequest& request_of_each, int requests, int m
 // 60 freezes or more, until 40 of them were undone. Each of these takes the deadline and the margin.
 TEST(PatchedCalls, NoThreadStandsLongerThanTheShortMargin) { expect_short_stands({}, 3, 40); }
 
-// The agent waits behind its SuspendThread, and the ledger does not say yet whether the thread is suspended. Each of the
-// 60 freezes is undone once or twice.
+// The agent waits behind its SuspendThread, and the ledger does not say yet whether the thread is suspended. Each of
+// the 60 freezes is undone once or twice.
 TEST(PatchedCalls, NoThreadStandsLongerIfThePatchWaitsBehindTheSuspension) {
   expect_short_stands({}, 3, 5, "--patched-suspension");
 }
@@ -431,7 +431,8 @@ TEST(PatchedCalls, ADumpReadsTheProcessFromOutside) {
   const std::string id = std::to_string(program.id());
   const ProgramResult dump = run_program({mixwalk_exe(), "dump", "-p", id});
   EXPECT_EQ(dump.exit_code, 0u) << dump.err;
-  EXPECT_THAT(dump.out, testing::HasSubstr("(other software has patched system calls of the process: NtGetContextThread"));
+  EXPECT_THAT(dump.out,
+              testing::HasSubstr("(other software has patched system calls of the process: NtGetContextThread"));
   const ProgramResult inside = run_program({mixwalk_exe(), "dump", "-p", id, "--inside", "-v"});
   EXPECT_EQ(inside.exit_code, 0u) << inside.err;
   EXPECT_THAT(inside.err, testing::ContainsRegex("NtResumeThread.*patched_calls.dll"));

@@ -53,9 +53,10 @@ TEST_F(RunTests, AllPass) {
   EXPECT_EQ(result.exit_code, 0u) << result.out << result.err;
   EXPECT_TRUE(result.out.ends_with("2 passed, 0 failed\r\n")) << result.out;
   EXPECT_TRUE(report().ends_with("2 passed, 0 failed\r\n")) << report();
-  for (const char* text : {"mixwalk 1.2.3", "commit abc", "System:         Windows ", "of_the_build: looks at archives",
-                           "  patched system calls: none\n", "  a step of GetTickCount64: ",
-                           "  the suspend count of a thread that was suspended twice: 2\n", "1 tests and 0 cases not for Windows"}) {
+  for (const char* text :
+       {"mixwalk 1.2.3", "commit abc", "System:         Windows ", "of_the_build: looks at archives",
+        "  patched system calls: none\n", "  a step of GetTickCount64: ",
+        "  the suspend count of a thread that was suspended twice: 2\n", "1 tests and 0 cases not for Windows"}) {
     EXPECT_NE(report().find(text), std::string::npos) << text << " is not in\n" << report();
   }
 }
@@ -147,7 +148,8 @@ TEST(TestOutputTest, CountsCasesAndSaysWhySomeWereSkipped) {
   const TestOutput output = read_test_output(
       "[ RUN      ] A.One\r\n[       OK ] A.One (3 ms)\r\n"
       "[ RUN      ] A.Two\r\na.cpp:7: Skipped\r\nno console here\r\n\r\n[  SKIPPED ] A.Two (0 ms)\r\n"
-      "[ RUN      ] A.Three\r\na.cpp:9: Skipped\r\nnot for Windows: a device of Wine\r\n\r\n[  SKIPPED ] A.Three (0 ms)\r\n"
+      "[ RUN      ] A.Three\r\na.cpp:9: Skipped\r\nnot for Windows: a device of Wine\r\n\r\n"
+      "[  SKIPPED ] A.Three (0 ms)\r\n"
       "[ RUN      ] A.Four\r\na.cpp:11: Failure\r\nfalse\r\n[  FAILED  ] A.Four, where GetParam() = 3 (1 ms)\r\n"
       "[  PASSED  ] 1 test.\r\n[  SKIPPED ] 2 tests, listed below:\r\n[  SKIPPED ] A.Two\r\n"
       "[  FAILED  ] 1 test, listed below:\r\n[  FAILED  ] A.Four, where GetParam() = 3\r\n");

@@ -175,8 +175,8 @@ TEST_P(SameThreads, ByAttachFromOutsideAndInADumpFile) {
   arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
   if (GetParam().parks_anew) arguments.insert(arguments.end(), {"--chains", std::to_string(moments())});
   // Folklore: the runtime's thread for tiered compilation waits for work for 4 s before it ends. An attach gives it
-  // work, so it slept in both attached dumps of a moment and waited in both looks from outside, and did not seem to move
-  // (orders-demo, once in some ten runs on a busy machine). Remedy: the thread ends as soon as it has no work.
+  // work, so it slept in both attached dumps of a moment and waited in both looks from outside, and did not seem to
+  // move (orders-demo, once in some ten runs on a busy machine). Remedy: the thread ends as soon as it has no work.
   ChildProcess program(arguments, StartOptions{.environment = {{"DOTNET_TC_BackgroundWorkerTimeoutMs", "0"}}});
   const auto expect_ready = [&] {
     const std::string line = program.read_line().value_or("(closed)");

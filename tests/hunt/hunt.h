@@ -88,9 +88,9 @@ void judge(const Situation& situation, const Seen& seen, const std::string& look
            const std::string& control);
 
 // Records the program every millisecond, dumps it again and again by both engines and records its exceptions, each for
-// hunt_time(). The program must end well. In a long hunt the same program runs beside the first one all the time without
-// mixwalk, as a control under the same load, and must end well too. An ordinary run does only a part of the visits, and
-// runs the control only after a failure, to tell whether the program fails by itself.
+// hunt_time(). The program must end well. In a long hunt the same program runs beside the first one all the time
+// without mixwalk, as a control under the same load, and must end well too. An ordinary run does only a part of the
+// visits, and runs the control only after a failure, to tell whether the program fails by itself.
 void hunt(const Situation& situation);
 
 }  // namespace mixwalk

@@ -39,7 +39,8 @@ UniqueHandle low_token() {
   DWORD bytes = sizeof low;
   expect_success(CreateWellKnownSid(WinLowLabelSid, nullptr, low.data(), &bytes), "CreateWellKnownSid");
   TOKEN_MANDATORY_LABEL label{.Label = {.Sid = low.data(), .Attributes = SE_GROUP_INTEGRITY}};
-  expect_success(SetTokenInformation(token.get(), TokenIntegrityLevel, &label, sizeof label + bytes), "SetTokenInformation");
+  expect_success(SetTokenInformation(token.get(), TokenIntegrityLevel, &label, sizeof label + bytes),
+                 "SetTokenInformation");
   return token;
 }
 

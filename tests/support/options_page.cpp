@@ -59,7 +59,8 @@ std::string code(const std::string& lines) { return "```\n" + lines + "\n```\n";
 std::string options_page(const std::vector<CommandInfo>& commands) {
   std::string page =
       "# Commands and options\n\n"
-      "What `mixwalk COMMAND --help` says. This page and the [man page](mixwalk.1) are made from the definitions by which\n"
+      "What `mixwalk COMMAND --help` says. This page and the [man page](mixwalk.1) are made from the definitions by "
+      "which\n"
       "mixwalk reads its command line.\n";
   for (const CommandInfo& command : commands) {
     page += "\n## " + (command.name.empty() ? "mixwalk" : command.name) + "\n" + paragraphs(command.description) +

@@ -14,7 +14,8 @@ void remove_once(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(path, error))) {
     std::vector<fs::path> inside;
-    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) inside.push_back(at->path());
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+      inside.push_back(at->path());
     for (const fs::path& each : inside) remove_once(each);
   }
   fs::remove(path, error);

@@ -98,8 +98,12 @@ Recording idle_recording() {
     return StackFrame(Frame{.kind = FrameKind::managed, .name = std::move(name)});
   };
   Stack ui, work;
-  ui.frames = {native(1, "NtUserGetMessage"), managed("System.Windows.Forms.Application.Run(System.Windows.Forms.Form)"),
-               managed("Orders.Program.Main()"), runtime(0x3100), runtime(0x3200), native(0, "RtlUserThreadStart")};
+  ui.frames = {native(1, "NtUserGetMessage"),
+               managed("System.Windows.Forms.Application.Run(System.Windows.Forms.Form)"),
+               managed("Orders.Program.Main()"),
+               runtime(0x3100),
+               runtime(0x3200),
+               native(0, "RtlUserThreadStart")};
   ui.frames.front().address_kind = AddressKind::instruction_pointer;
   work.frames = {managed("Orders.Work.Price()"), managed("System.Threading.Thread.StartCallback()"), runtime(0x3300),
                  runtime(0x3200), native(0, "RtlUserThreadStart")};

@@ -50,8 +50,8 @@ struct FileRange {
 };
 FileRange place_of_directory(std::span<const std::byte> headers, unsigned directory);
 
-// Returns where in an image file the bytes are that the image has at an RVA once it is loaded, by the headers. The range
-// has zero bytes if the file does not have that many. Pure.
+// Returns where in an image file the bytes are that the image has at an RVA once it is loaded, by the headers. The
+// range has zero bytes if the file does not have that many. Pure.
 FileRange place_of_rva(std::span<const std::byte> headers, std::uint32_t rva, std::uint32_t bytes);
 
 // Returns the RVA of a data directory, by the headers; it has zero bytes if there is no such directory. Pure.

@@ -31,8 +31,8 @@ class MappedFile {
   // Is empty if the file is mapped. Otherwise it is one line without the path and without a full stop.
   const std::string& error() const noexcept { return error_; }
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  // Copies bytes of the file; offset + bytes does not exceed the file's size. In contrast to bytes(), on Linux the pages
-  // that are read stay the system's: they do not count as memory of this process.
+  // Copies bytes of the file; offset + bytes does not exceed the file's size. In contrast to bytes(), on Linux the
+  // pages that are read stay the system's: they do not count as memory of this process.
   void read(std::uint64_t offset, void* into, std::size_t bytes) const noexcept;
   // The file has become shorter, or a part of it could not be read. Then no result that was made from the bytes is
   // valid.

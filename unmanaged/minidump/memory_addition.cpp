@@ -21,7 +21,8 @@ class Values {
   explicit Values(std::uint64_t at) : at_(at) {}
   template <class T>
   void put(T value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) bytes.push_back(static_cast<std::byte>(std::uint64_t{value} >> 8 * i));
+    for (std::size_t i = 0; i < sizeof value; ++i)
+      bytes.push_back(static_cast<std::byte>(std::uint64_t{value} >> 8 * i));
   }
   void align() { bytes.resize(bytes.size() + (8 - place() % 8) % 8); }
   std::uint64_t place() const { return at_ + bytes.size(); }

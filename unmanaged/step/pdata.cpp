@@ -61,7 +61,8 @@ EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std
   const EntrySearch found = search_table(memory, table, rva);
   if (!found.found) return found;
   if (hints != nullptr) {
-    hints->place(module.base + rva) = static_cast<std::uint32_t>((found.address - table.address) / sizeof(FunctionEntry));
+    hints->place(module.base + rva) =
+        static_cast<std::uint32_t>((found.address - table.address) / sizeof(FunctionEntry));
   }
   return described_entry(memory, module.base, found.entry, found.address);
 }

@@ -59,8 +59,8 @@ struct EntryTable {
   }
 };
 
-// Returns the entry of a table that covers an RVA, by binary search, and follows no reference. Frozen-safe. A table that
-// is not sorted gives a wrong entry or none, never an endless search.
+// Returns the entry of a table that covers an RVA, by binary search, and follows no reference. Frozen-safe. A table
+// that is not sorted gives a wrong entry or none, never an endless search.
 EntrySearch search_table(const MemoryReader& memory, const EntryTable& table, std::uint32_t rva) noexcept;
 
 // Returns the entry that covers an RVA, by binary search. Frozen-safe. If an entry refers to another one, the reference

@@ -29,7 +29,8 @@ bool follows(std::uint64_t ip, std::span<const std::uint8_t> instruction,
 }
 
 template <std::size_t kBytes>
-bool has_bytes(std::uint64_t address, const std::array<std::uint8_t, kBytes>& bytes, const MemoryReader& code) noexcept {
+bool has_bytes(std::uint64_t address, const std::array<std::uint8_t, kBytes>& bytes,
+               const MemoryReader& code) noexcept {
   return code.read_value<std::array<std::uint8_t, kBytes>>(address) == bytes;
 }
 

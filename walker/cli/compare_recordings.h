@@ -14,8 +14,8 @@ struct NamedRecording {
   Recording recording;
 };
 
-// mixwalk compare of two recordings. Failures are reported. Returns ExitCode::ok if the two could be compared, because a
-// recording does not show what is stuck. `note`: about the files, for the page; may be empty.
+// mixwalk compare of two recordings. Failures are reported. Returns ExitCode::ok if the two could be compared, because
+// a recording does not show what is stuck. `note`: about the files, for the page; may be empty.
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
                             const std::string& note, Output& output);
 

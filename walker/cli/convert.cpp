@@ -27,7 +27,8 @@ namespace {
 
 Outcome<ReadRecording> read(const ConvertCommand& command) {
   // The first bytes show whether it is a recording.
-  const auto bytes = file_bytes(command.input, [](std::string_view first) { return first.starts_with(layout::kMagic); });
+  const auto bytes =
+      file_bytes(command.input, [](std::string_view first) { return first.starts_with(layout::kMagic); });
   if (!bytes) return bytes.failure();
   if (const std::string why = kind_refusal("convert", file_kind(*bytes)); !why.empty()) {
     return unreadable_file(command.input, why);
@@ -107,7 +108,8 @@ bool would_lose_input(const ConvertCommand& command) {
 
 std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command, const std::string& note) {
   const RecordingFormat& format = *command.format;
-  if (would_lose_input(command)) return unwritable_output(command.output, "that would overwrite the recording that is read");
+  if (would_lose_input(command))
+    return unwritable_output(command.output, "that would overwrite the recording that is read");
   if (format.refusal != nullptr) {
     if (const std::string why = format.refusal(recording); !why.empty()) {
       return Failure{ExitCode::input,

@@ -55,10 +55,11 @@ void set_up_signals() {
 template <class Command>
 ExitCode run_command(const Command& command) {
   NoImageFiles none;  // a dump names files of the machine on which it was made
-  return run_here(command, {.local = none,
-                            .show_colours = [] { return isatty(STDOUT_FILENO) != 0; },
-                            .open_clr = &open_clr_of,
-                            .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
+  return run_here(command,
+                  {.local = none,
+                   .show_colours = [] { return isatty(STDOUT_FILENO) != 0; },
+                   .open_clr = &open_clr_of,
+                   .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ std::optional<DacStamp> stamp_of(ImageFiles& files, const std::string& path) {
 }  // namespace
 
 const Module* runtime_image(std::span<const Module> modules, const MemoryReader& memory) {
-  // As in find_runtime(). An image that a dump does not contain may be loaded from a server when it is read, so no image
-  // is read without need.
+  // As in find_runtime(). An image that a dump does not contain may be loaded from a server when it is read, so no
+  // image is read without need.
   auto found = std::ranges::find_if(
       modules, [](const Module& module) { return ascii_lower(module_name(module)) == "coreclr.dll"; });
   if (found == modules.end()) {
@@ -52,7 +52,8 @@ const Module* runtime_image(std::span<const Module> modules, const MemoryReader&
 
 std::vector<StoreKey> dac_keys(const Module& runtime, const RuntimeIdentity& identity) {
   const std::string of_runtime = image_store_id(runtime.timestamp, runtime.size);
-  std::vector<StoreKey> keys = {{std::string(kDacName), image_store_id(identity.dac.timestamp, identity.dac.size)}, {std::string(kDacName), of_runtime}};
+  std::vector<StoreKey> keys = {{std::string(kDacName), image_store_id(identity.dac.timestamp, identity.dac.size)},
+                                {std::string(kDacName), of_runtime}};
   if (const FileVersion& version = identity.version; version != FileVersion{}) {
     std::array<char, 64> name;
     const int length = std::snprintf(name.data(), name.size(), "mscordaccore_amd64_amd64_%u.%u.%u.%02u.dll",

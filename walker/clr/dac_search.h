@@ -29,8 +29,9 @@ struct DacSettings {
 };
 
 // The paths at which the library may be, in the order of the search: beside the runtime, in the folders of installed
-// runtimes, in the symbol path (there also in the layout of a symbol store, under each of dac_keys()). With --dac the result has only that file.
-// Pure. The first path comes from the target, so that file is read through LocalImageFiles only.
+// runtimes, in the symbol path (there also in the layout of a symbol store, under each of dac_keys()). With --dac the
+// result has only that file. Pure. The first path comes from the target, so that file is read through LocalImageFiles
+// only.
 std::vector<std::string> dac_candidates(const Module& runtime, const RuntimeIdentity& identity,
                                         const DacSettings& settings);
 
@@ -46,8 +47,9 @@ class FileSignatures {
   ~FileSignatures() = default;
 };
 
-// The names and ids under which symbol servers may have the library: its own; the runtime's id; and the name for another
-// machine's debugger, also under the runtime's id. (dotnet/symstore, docs/specs/SSQP_CLR_Private_Key_Conventions.md) Pure.
+// The names and ids under which symbol servers may have the library: its own; the runtime's id; and the name for
+// another machine's debugger, also under the runtime's id. (dotnet/symstore,
+// docs/specs/SSQP_CLR_Private_Key_Conventions.md) Pure.
 std::vector<StoreKey> dac_keys(const Module& runtime, const RuntimeIdentity& identity);
 
 // The path of the only library that fits the runtime: its timestamp and size are those that the runtime names. With

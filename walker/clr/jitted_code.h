@@ -24,9 +24,9 @@ struct JittedFunction {
 // information, and the last one is the pointer to the MethodDesc. Then come a u32, the number of RUNTIME_FUNCTIONs, and
 // the RUNTIME_FUNCTIONs. The number of pointers before the MethodDesc differs between versions, so the MethodDesc is
 // searched for, and the pointer to the GC information must be present as well. The header reserves more entries than it
-// may use. Entry 0 begins at the beginning of the code. The used entries come first and cover the whole code. The unused
-// ones are zero in the usual code heaps; in those of dynamic methods they are whatever was in that memory before. So the
-// entries are read in their order, and not by a binary search.
+// may use. Entry 0 begins at the beginning of the code. The used entries come first and cover the whole code. The
+// unused ones are zero in the usual code heaps; in those of dynamic methods they are whatever was in that memory
+// before. So the entries are read in their order, and not by a binary search.
 std::optional<JittedFunction> find_jitted_function(const MemoryReader& memory, const ClrCode& code,
                                                    std::uint64_t ip) noexcept;
 

@@ -133,10 +133,10 @@ struct IlPlacesAnswer {
   bool operator==(const IlPlacesAnswer&) const = default;
 };
 
-using QuestionMessage =
-    std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks, AskObjectTypes,
-                 AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer,
-                 CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer, ObjectTypesAnswer, LockObjectsAnswer, IlPlacesAnswer>;
+using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks,
+                                     AskObjectTypes, AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan, Opened,
+                                     NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
+                                     SyncBlocksAnswer, ObjectTypesAnswer, LockObjectsAnswer, IlPlacesAnswer>;
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);

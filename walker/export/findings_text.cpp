@@ -38,7 +38,8 @@ class FindingsTextWriter {
     if (count < findings_.findings.size()) {
       text += fmt::format("\n… {} (--all)\n", count_words(findings_.findings.size() - count, "more finding"));
     }
-    for (const std::string& gap : findings_.gaps) text += fmt::format("\n{}note: {}{}", paint(kDim), line_of(gap), paint(kReset));
+    for (const std::string& gap : findings_.gaps)
+      text += fmt::format("\n{}note: {}{}", paint(kDim), line_of(gap), paint(kReset));
     if (!findings_.gaps.empty()) text += '\n';
     text += options_.fleet != nullptr ? fleet() : groups();
     if (options_.all) text += tree();
@@ -170,7 +171,8 @@ class FindingsTextWriter {
       ++count;
     }
     std::string text;
-    for (const auto& [order, of] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", of.second, of.first);
+    for (const auto& [order, of] : counts)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", of.second, of.first);
     return text;
   }
 
@@ -191,7 +193,8 @@ class FindingsTextWriter {
     std::size_t shown = 0, left_groups = 0, left_threads = 0, above = 0;
     const std::set<std::uint32_t> found = threads_of_findings();
     for (const StackGroup& group : findings_.groups) {
-      const bool in_findings = std::ranges::all_of(group.threads, [&](std::uint32_t thread) { return found.contains(thread); });
+      const bool in_findings =
+          std::ranges::all_of(group.threads, [&](std::uint32_t thread) { return found.contains(thread); });
       if (in_findings && !options_.all) {
         above += group.threads.size();
         continue;
@@ -252,8 +255,8 @@ class FindingsTextWriter {
     const Sighting& last = first.last();
     const std::string_view verdict =
         group.verdict == Verdict::once ? wait_state_words(last.wait.state) : verdict_words(group.verdict);
-    std::string text = fmt::format("  {:>4} ×  {}{}{}: {}\n", group.threads.size(), paint(kBold), verdict, paint(kReset),
-                                   line_of(last.wait.words.empty() ? "no stack" : last.wait.words));
+    std::string text = fmt::format("  {:>4} ×  {}{}{}: {}\n", group.threads.size(), paint(kBold), verdict,
+                                   paint(kReset), line_of(last.wait.words.empty() ? "no stack" : last.wait.words));
     text += "          ";
     const std::size_t shown = options_.all ? group.threads.size() : std::min(group.threads.size(), kThreadsOfGroup);
     for (std::size_t i = 0; i < shown; ++i) {
@@ -279,7 +282,8 @@ class FindingsTextWriter {
 
   std::string tree() const {
     if (findings_.tree.empty()) return {};
-    std::string text = fmt::format("\n{}All stacks of dump {}, from the root{}\n", paint(kBold), dumps_.size(), paint(kReset));
+    std::string text =
+        fmt::format("\n{}All stacks of dump {}, from the root{}\n", paint(kBold), dumps_.size(), paint(kReset));
     std::vector<std::uint32_t> depth(findings_.tree.size()), callees(findings_.tree.size());
     for (const TreeNode& node : findings_.tree) {
       if (node.parent != TreeNode::kNone) ++callees[node.parent];

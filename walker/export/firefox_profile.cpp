@@ -310,6 +310,8 @@ class FirefoxProfileWriter {
 
 }  // namespace
 
-bool write_firefox_profile(const ShownRecording& shown, ByteSink& sink) { return FirefoxProfileWriter(shown, sink).write(); }
+bool write_firefox_profile(const ShownRecording& shown, ByteSink& sink) {
+  return FirefoxProfileWriter(shown, sink).write();
+}
 
 }  // namespace mixwalk

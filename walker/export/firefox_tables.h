@@ -15,8 +15,8 @@
 
 namespace mixwalk {
 
-// The category of a frame in the Firefox Profiler. `other` is its default, and the category of gaps. `idle` and `waiting`
-// are those of the leaf of a thread with such a standing.
+// The category of a frame in the Firefox Profiler. `other` is its default, and the category of gaps. `idle` and
+// `waiting` are those of the leaf of a thread with such a standing.
 enum class FirefoxCategory : std::uint8_t { other, managed, native, stub, runtime, idle, waiting };
 struct FirefoxCategoryWords {
   const char* name;

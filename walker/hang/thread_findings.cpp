@@ -48,8 +48,9 @@ void starved_pool(ProcessFindings& process) {
   });
   const Wait& wait = process.threads[workers.front()].last().wait;
   const bool starved = wait.state == WaitState::blocked || wait.state == WaitState::calls || grows;
-  Finding out = process.finding(FindingKind::starved_pool, process.several && starved ? Severity::stuck : Severity::note,
-                                starved_pool_text(workers.size(), most->second, wait, starved));
+  Finding out =
+      process.finding(FindingKind::starved_pool, process.several && starved ? Severity::stuck : Severity::note,
+                      starved_pool_text(workers.size(), most->second, wait, starved));
   process.put_threads(out, workers);
   std::ranges::sort(out.behind);
   process.add(std::move(out));

@@ -198,7 +198,8 @@ class MonitorSearch {
     std::erase_if(monitors, [](const FoundMonitor& found) { return !found.lock.held && found.lock.waiters.empty(); });
     std::vector<std::uint64_t> objects, guesses;
     for (const FoundMonitor& found : monitors) (is_thin(found) ? guesses : objects).push_back(found.lock.address);
-    const std::vector<std::string> of_objects = clr_.object_types(objects), of_guesses = clr_.heap_object_types(guesses);
+    const std::vector<std::string> of_objects = clr_.object_types(objects),
+                                   of_guesses = clr_.heap_object_types(guesses);
     auto type = of_objects.begin(), guess = of_guesses.begin();
     for (FoundMonitor& found : monitors) found.lock.type = is_thin(found) ? *guess++ : *type++;
     // Data that looks like an object's header may be something else.
@@ -240,8 +241,9 @@ FoundMonitors consistent_monitors(const FoundMonitors& first, const FoundMonitor
     FoundMonitor kept = found;
     if (kept.lock.type.empty()) kept.lock.type = old.type;
     if (old.recursion != kept.lock.recursion) kept.lock.recursion = 0;
-    std::erase_if(kept.lock.waiters,
-                  [&](const LockWaiter& waiter) { return std::ranges::find(old.waiters, waiter) == old.waiters.end(); });
+    std::erase_if(kept.lock.waiters, [&](const LockWaiter& waiter) {
+      return std::ranges::find(old.waiters, waiter) == old.waiters.end();
+    });
     if (kept.lock.held || !kept.lock.waiters.empty()) both.monitors.push_back(std::move(kept));
   }
   return both;

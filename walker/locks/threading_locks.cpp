@@ -172,10 +172,10 @@ class ThreadingLockSearch {
     return locks;
   }
 
-  // Folklore: a collection moves the locks for which threads wait. The slots of a stack that are still in use get the new
-  // addresses, and a slot that is not in use keeps the old one, where the lock's old copy may still be readable. Real
-  // case: each waiter of fixtures/monitors had two locks among its words, and so none was shown. Remedy: if a waiter has
-  // more than one lock among its words, only those at which the heap has an object count. Test: locks_test
+  // Folklore: a collection moves the locks for which threads wait. The slots of a stack that are still in use get the
+  // new addresses, and a slot that is not in use keeps the old one, where the lock's old copy may still be readable.
+  // Real case: each waiter of fixtures/monitors had two locks among its words, and so none was shown. Remedy: if a
+  // waiter has more than one lock among its words, only those at which the heap has an object count. Test: locks_test
   // (`monitors.exe --collect`).
   void leave_out_old_copies(Locks& locks, const std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> doubtful;

@@ -8,8 +8,8 @@
 namespace mixwalk {
 namespace {
 
-// The function of an instruction begins at most this many bytes before the instruction. The limit is high, since engines
-// that compile scripts make long functions.
+// The function of an instruction begins at most this many bytes before the instruction. The limit is high, since
+// engines that compile scripts make long functions.
 constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 
 // The limit for consecutive frames that have neither unwind data nor a frame pointer.

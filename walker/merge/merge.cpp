@@ -42,8 +42,9 @@ class CheckedStep final : public UnwindStep {
 
  private:
   static constexpr unsigned kStepsPerLook = 256;
-  // Folklore: on a machine with ten times more work than processors, a walk of 5,000 frames that takes some 20 ms stood for
-  // a second, and ended at its frame 2,304. Remedy: so many steps count for no more than this, however long they took.
+  // Folklore: on a machine with ten times more work than processors, a walk of 5,000 frames that takes some 20 ms stood
+  // for a second, and ended at its frame 2,304. Remedy: so many steps count for no more than this, however long they
+  // took.
   static constexpr std::uint64_t kMostOfLookNs = 25'000'000;
 
   UnwindStep& step_;

@@ -17,7 +17,8 @@ struct OutsideCode {
   // walk ends there.
   bool foreign = false;
   Dispatchers dispatchers{};
-  // An address at which the thread could execute nothing, so that the word at Rsp is a return address; 0: there is none.
+  // An address at which the thread could execute nothing, so that the word at Rsp is a return address; 0: there is
+  // none.
   std::uint64_t not_executed = 0;
   // Knows the images that were unloaded. Null: none is known.
   const Target* target = nullptr;

@@ -79,7 +79,8 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
   json.objects("threads", findings.threads,
                [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
-  // For each dump: its process (by a number, the system's id, its path, its machine, its command line), and its runtime.
+  // For each dump: its process (by a number, the system's id, its path, its machine, its command line), and its
+  // runtime.
   json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });
   json.array("pids", dumps, [&](const Snapshot& dump) { json.value(dump.process.id); });
   json.array("paths", dumps, [&](const Snapshot& dump) { json.value(tables.string(dump.process.path)); });

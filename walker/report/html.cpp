@@ -29,8 +29,8 @@ void write_head(const auto& from, const std::string& note, JsonWriter& json) {
 
 }  // namespace
 
-bool write_html_dumps(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink, const Findings* findings,
-                const Fleet* across) {
+bool write_html_dumps(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink,
+                      const Findings* findings, const Fleet* across) {
   return write_html_page(
       [&](JsonWriter& json) {
         ReportTables tables;

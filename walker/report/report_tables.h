@@ -19,8 +19,8 @@ class ReportTables {
   // The node of a sample without a stack.
   static constexpr std::int64_t kNoStack = -1;
 
-  // Returns the index in these tables of each node of `paths`, which are `stacks.whole()` or `stacks.folded()`. `leaves`:
-  // only the stacks of these nodes are added; the other nodes have no index.
+  // Returns the index in these tables of each node of `paths`, which are `stacks.whole()` or `stacks.folded()`.
+  // `leaves`: only the stacks of these nodes are added; the other nodes have no index.
   std::vector<std::uint32_t> add(const ShownStacks& stacks, const ShownStacks::Paths& paths,
                                  const std::vector<std::uint32_t>& leaves);
   // Adds all stacks. Returns the index of each of `paths.leaves`.

@@ -24,31 +24,38 @@ constexpr Refusal kRefusals[] = {
     // ERROR_SHARING_VIOLATION
     {32, 32, "another program, such as a virus scanner, holds the file open: try again in a moment"},
     // ERROR_PROC_NOT_FOUND
-    {127, 127, "the file needs a function that no DLL of this machine has: is this version of Windows too old for {0}?"},
+    {127, 127,
+     "the file needs a function that no DLL of this machine has: is this version of Windows too old for {0}?"},
     // ERROR_BAD_EXE_FORMAT
     {193, 193, "Windows does not accept the file as a valid image: is it complete, and for this kind of processor?"},
     // ERROR_EXE_MACHINE_TYPE_MISMATCH
     {216, 216, "the file is for another kind of processor: is it the right one for this version of Windows?"},
     // ERROR_VIRUS_INFECTED
-    {225, 225, "security software takes the file for malware, and blocks it: "
-               "if you trust {0}, add an exception to the security software"},
+    {225, 225,
+     "security software takes the file for malware, and blocks it: "
+     "if you trust {0}, add an exception to the security software"},
     // ERROR_VIRUS_DELETED
-    {226, 226, "security software took the file for malware, and removed it: "
-               "if you trust {0}, add an exception to the security software, and restore the file"},
+    {226, 226,
+     "security software took the file for malware, and removed it: "
+     "if you trust {0}, add an exception to the security software, and restore the file"},
     // ERROR_INVALID_IMAGE_HASH
-    {577, 577, "Windows or the process requires a signature that the file does not have: "
-               "sign {0} with a certificate that is accepted there"},
+    {577, 577,
+     "Windows or the process requires a signature that the file does not have: "
+     "sign {0} with a certificate that is accepted there"},
     // ERROR_ACCESS_DISABLED_NO_SAFER_UI_BY_POLICY
     {786, 786, "a software restriction policy blocks the file: add a rule to the policy that allows {0}"},
     // ERROR_DLL_INIT_FAILED
-    {1114, 1114, "the file could not be initialised, which happens in a process that is ending or has too little "
-                 "memory: try again"},
+    {1114, 1114,
+     "the file could not be initialised, which happens in a process that is ending or has too little "
+     "memory: try again"},
     // ERROR_ACCESS_DISABLED_BY_POLICY
-    {1260, 1260, "a policy of AppLocker or of software restriction blocks the file: "
-                 "sign {0} for a rule of the policy, or add a rule that allows {0}"},
+    {1260, 1260,
+     "a policy of AppLocker or of software restriction blocks the file: "
+     "sign {0} for a rule of the policy, or add a rule that allows {0}"},
     // ERROR_STRICT_CFG_VIOLATION
-    {1657, 1657, "the process loads only files with Control Flow Guard (strict mode), which this file does not have: "
-                 "switch off \"Use strict CFG\" for the program in the exploit protection of Windows"},
+    {1657, 1657,
+     "the process loads only files with Control Flow Guard (strict mode), which this file does not have: "
+     "switch off \"Use strict CFG\" for the program in the exploit protection of Windows"},
     // ERROR_SYSTEM_INTEGRITY_ROLLBACK_DETECTED … _POLICY_VIOLATION (0x11C7) … _REPUTATION_OFFLINE
     {4550, 4559, kApplicationControl},
     // ERROR_SYSTEM_INTEGRITY_REPUTATION_UNFRIENDLY_FILE … _WHQL_NOT_SATISFIED

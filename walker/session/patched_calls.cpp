@@ -73,7 +73,8 @@ std::string patched_calls_text(std::span<const PatchedCall> calls) {
       ++number;
       text += (number == 1 ? "" : number == count ? " and " : ", ") + call.name;
     }
-    text += (count == 1 ? " leads to " : " lead to ") + (calls[i].image.empty() ? "unknown code" : printable(calls[i].image, kMaxPath));
+    text += (count == 1 ? " leads to " : " lead to ") +
+            (calls[i].image.empty() ? "unknown code" : printable(calls[i].image, kMaxPath));
   }
   return text;
 }

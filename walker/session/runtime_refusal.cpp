@@ -124,9 +124,10 @@ Failure attach_refusal(const std::string& process, std::uint32_t hresult) {
   }
   const auto error = loader_error_in(hresult);
   if (const auto refusal = error ? image_refusal(*error, "mixwalk.exe and mixwalk.dll") : std::nullopt) {
-    return {ExitCode::refused, fmt::format("{} cannot load mixwalk.dll (0x{:08X}): {}; \"mixwalk dump --outside\" loads "
-                                           "nothing into the process",
-                                           process, hresult, *refusal)};
+    return {ExitCode::refused,
+            fmt::format("{} cannot load mixwalk.dll (0x{:08X}): {}; \"mixwalk dump --outside\" loads "
+                        "nothing into the process",
+                        process, hresult, *refusal)};
   }
   return {ExitCode::refused,
           fmt::format("the .NET runtime of {} refused to load mixwalk.dll (0x{:08X})", process,

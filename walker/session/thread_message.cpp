@@ -56,8 +56,8 @@ class TargetNumbers {
   std::size_t bytes_ = 0;
 };
 
-// `run`: the index of the frame's run, or Frame::kNone. `target`: the number of frame.target among the thread's targets,
-// from 1 on; 0 if the frame has none.
+// `run`: the index of the frame's run, or Frame::kNone. `target`: the number of frame.target among the thread's
+// targets, from 1 on; 0 if the frame has none.
 void fields(MessageIO& io, StackFrame& frame, std::int32_t& run, std::uint32_t& target) {
   io.enumeration(1, frame.kind, FrameKind::gap);
   io.enumeration(2, frame.trust, kLastTrust);

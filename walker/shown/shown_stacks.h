@@ -19,8 +19,8 @@ inline constexpr std::string_view kNoSamples = "[no samples]";
 
 // The stacks of a recording, or of a dump's threads, in the form in which formats show them, each part stored once.
 // Every sample has a stack, so that a format of stacks only loses no sample: a sample without a stack gets a frame
-// "[no stack: …]". The type that was thrown, allocated or loaded is a frame on top of its stack. Refers to the recording
-// or dump.
+// "[no stack: …]". The type that was thrown, allocated or loaded is a frame on top of its stack. Refers to the
+// recording or dump.
 class ShownStacks {
  public:
   struct Frame {
@@ -91,7 +91,9 @@ std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes
 // unless a filter has left out the frames in which they differ.
 std::vector<std::uint32_t> standing_leaves(const Recording& recording, const std::vector<std::uint32_t>& leaves);
 constexpr std::uint32_t leaf_in(std::uint32_t standing_leaf) noexcept { return standing_leaf / 4; }
-constexpr Standing standing_in(std::uint32_t standing_leaf) noexcept { return static_cast<Standing>(standing_leaf % 4); }
+constexpr Standing standing_in(std::uint32_t standing_leaf) noexcept {
+  return static_cast<Standing>(standing_leaf % 4);
+}
 
 // For each thread, by its index, its samples in order, as indices into `recording.samples`.
 std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording);

@@ -91,8 +91,8 @@ std::string_view sentence(LockKind kind) noexcept;
 std::string_view sentence(CallCheck call) noexcept;
 // The kind of call that a stub makes: "P/Invoke". Empty for other stubs.
 std::string_view words_of(ClrStub stub) noexcept;
-// The reasons why a stack is not whole: "leaf run open: the walk took too long", "2 middle runs open: …". Each reason is
-// given once, because a deep stack may have thousands of runs that are open for the same reason.
+// The reasons why a stack is not whole: "leaf run open: the walk took too long", "2 middle runs open: …". Each reason
+// is given once, because a deep stack may have thousands of runs that are open for the same reason.
 std::vector<std::string> open_runs(const Stack& stack);
 // Why DoStackSnapshot was not called, as a sentence for the user. Empty if it was called, even if it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;

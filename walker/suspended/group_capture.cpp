@@ -103,8 +103,8 @@ class GroupCapture {
 
 }  // namespace
 
-std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members,
-                            std::span<std::byte> arena, const MemoryReader& stack, std::uint64_t suspending_ns) noexcept {
+std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members, std::span<std::byte> arena,
+                            const MemoryReader& stack, std::uint64_t suspending_ns) noexcept {
   GroupCapture capture(group, members, arena, stack);
   const std::uint64_t started = group.now_ns();
   group.begin();

@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// Decides whether a thread is suspended again after it was suspended once, for walks from inside and from outside. Pure;
-// called only while no thread is frozen.
+// Decides whether a thread is suspended again after it was suspended once, for walks from inside and from outside.
+// Pure; called only while no thread is frozen.
 //
 // A look is one suspension of a thread, or of a group of threads. Each look costs the target time, so a further one
 // needs a reason, and each reason has a limit:
@@ -21,8 +21,8 @@ namespace mixwalk {
 //   and meanwhile the runtime cannot be asked about new code, so a dump pauses before its later looks. A thread that
 //   costs a whole deadline each time is left alone sooner; a recording comes back to it with its next sample.
 // - The look shows two moments (two_moments). The system was just sending the thread an exception, so its registers may
-//   be of two moments; or its stack has grown since its limits were read. A debugger may hold a thread in that state, so
-//   the last look counts. In a group such a thread has no copy (group_capture.h), and UnmovedStack does not keep it.
+//   be of two moments; or its stack has grown since its limits were read. A debugger may hold a thread in that state,
+//   so the last look counts. In a group such a thread has no copy (group_capture.h), and UnmovedStack does not keep it.
 // - The stack has a gap, and code or an image was unloaded meanwhile (gap_may_be_unloaded_code). One more look is made,
 //   and the first stack is kept for the case that the second look gives none.
 // - The stack has a gap, and the runtime may know more (lacks_runtime). The engine `automatic` does not ask the runtime
@@ -65,7 +65,8 @@ class Looks {
   explicit Looks(int most = kOfDump) noexcept : most_(most) {}
 
   enum class Next { none, again, keep_and_again };  // keep: this look's stack, for the case that the next has none
-  // What follows on the look that had this result. `pause` sleeps for some ms; it returns false if there is no time left.
+  // What follows on the look that had this result. `pause` sleeps for some ms; it returns false if there is no time
+  // left.
   template <class Pause>
   Next after(const LookReasons& look, Pause pause) {
     ++looks_;

@@ -83,8 +83,9 @@ bool DumpTarget::is_stop(const MinidumpException& exception) const {
   const std::uint32_t code = exception.code;
   if (code == 0 || code == codes::kSingleStep || code == codes::kWakeDebugger) return true;
   if ((code & kSeverity) == kInformation) return true;
-  // Folklore: a debugger that attaches, or that a person tells to stop, lets a thread of its own run onto the breakpoint
-  // of ntdll!DbgBreakPoint. The breakpoints of programs are in the programs themselves, or in kernelbase!DebugBreak.
+  // Folklore: a debugger that attaches, or that a person tells to stop, lets a thread of its own run onto the
+  // breakpoint of ntdll!DbgBreakPoint. The breakpoints of programs are in the programs themselves, or in
+  // kernelbase!DebugBreak.
   return code == codes::kBreakpoint && std::ranges::any_of(modules_, [&](const Module& module) {
            return exception.address - module.base < module.size && ascii_lower(module_name(module)) == "ntdll.dll";
          });

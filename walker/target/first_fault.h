@@ -18,8 +18,8 @@ bool is_raised_anew(const MinidumpException& exception, std::uint64_t raise) noe
 // Folklore: when nothing handles a fault, the runtime of .NET 8 and later ends the program by RaiseFailFastException,
 // with its own record (the fault's code, an address in coreclr.dll, no parameters) or with no registers, so that the
 // dump has those of the call; or it raises the fault's record anew by RaiseException. Real case: crashes.exe, a write
-// in native code below a P/Invoke: the dump said that coreclr.dll had crashed, and did not say what was touched. Remedy:
-// the first fault is taken for the crash, as a debugger shows it. Test: first_fault_test, crash_files_test.
+// in native code below a P/Invoke: the dump said that coreclr.dll had crashed, and did not say what was touched.
+// Remedy: the first fault is taken for the crash, as a debugger shows it. Test: first_fault_test, crash_files_test.
 std::optional<MinidumpException> first_fault(const MinidumpException& exception, const StackCopy& stack);
 
 }  // namespace mixwalk

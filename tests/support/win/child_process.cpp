@@ -317,8 +317,8 @@ bool is_stalled() { return std::getenv("MIXWALK_STALLED") != nullptr; }
 std::string temporary_file(const std::string& name) {
   const std::string folder = own_folder() + "..\\test-files";
   CreateDirectoryW(to_utf16(folder).c_str(), nullptr);
-  // Two tests that run at the same time in two Wine prefixes may have the same process id. (Seen: a dump that could not be
-  // written, because another test had a file of that name open.)
+  // Two tests that run at the same time in two Wine prefixes may have the same process id. (Seen: a dump that could not
+  // be written, because another test had a file of that name open.)
   static const std::string unique = std::to_string(GetCurrentProcessId()) + "-" + std::to_string(GetTickCount64());
   return folder + "\\" + unique + "-" + name;
 }

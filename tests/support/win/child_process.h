@@ -18,7 +18,8 @@ struct StartOptions {
   DWORD flags = 0;            // of CreateProcess
   HANDLE token = nullptr;     // the program's rights; null for those of this program
   DWORD64 mitigations[2]{};   // PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY
-  Environment environment{};  // variables that this program does not have; not for use while other threads start programs
+  Environment
+      environment{};  // variables that this program does not have; not for use while other threads start programs
   std::string err_file{};     // the path of the file for the standard error; if empty, it is that of this program
 };
 

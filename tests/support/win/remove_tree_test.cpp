@@ -31,7 +31,8 @@ TEST(RemoveTree, FilesThatVanishMeanwhile) {
     std::vector<HANDLE> open;
     for (int i = 0; i < 6; ++i) {
       open.push_back(CreateFileW((kFolder / "work" / std::to_string(i)).c_str(), GENERIC_WRITE,
-                                 FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, CREATE_ALWAYS, 0, nullptr));
+                                 FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, CREATE_ALWAYS, 0,
+                                 nullptr));
     }
     std::thread closer([&] {
       for (const HANDLE file : open) {

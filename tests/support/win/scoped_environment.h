@@ -20,9 +20,9 @@ class ScopedEnvironment {
   std::vector<std::string> names_;
 };
 
-// The variables of a program whose dynamic methods are collected. Folklore: under Wine, the finalizer of a dynamic method
-// ends the program if W^X is on ("Internal CLR error" in DynamicResolver+DestroyScout.Finalize), also without mixwalk.
-// Event sources, expressions and ClrMD make such methods.
+// The variables of a program whose dynamic methods are collected. Folklore: under Wine, the finalizer of a dynamic
+// method ends the program if W^X is on ("Internal CLR error" in DynamicResolver+DestroyScout.Finalize), also without
+// mixwalk. Event sources, expressions and ClrMD make such methods.
 Environment dynamic_methods_may_end();
 
 // The variables of a program that the runtime may end by itself ("Internal CLR error"): the runtime then writes the

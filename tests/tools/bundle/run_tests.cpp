@@ -111,7 +111,8 @@ std::string outcome(const Result& result, std::chrono::seconds limit) {
     return text;
   }
   const bool cut = result.cases.of_googletest && !result.cases.whole;
-  return std::string("FAILED with code ") + code + ", " + seconds(result.run.time) + (cut ? ", before its last case" : "");
+  return std::string("FAILED with code ") + code + ", " + seconds(result.run.time) +
+         (cut ? ", before its last case" : "");
 }
 
 // Tests read some files by narrow functions, for example in GoogleTest's temporary folder; their paths must not depend

@@ -19,7 +19,8 @@ std::vector<std::byte> filled(std::size_t bytes, int value) {
 // Returns a dump without the process's memory, as in MiniDumpNormal: the stack is in the list of 32-bit ranges.
 std::vector<std::byte> small_dump() {
   return DumpBuilder()
-      .thread({.id = 7, .teb = 0x7000, .stack = 0x9000, .stack_bytes = 0x40, .registers = DumpBuilder::at(0x1234, 0x9000)})
+      .thread(
+          {.id = 7, .teb = 0x7000, .stack = 0x9000, .stack_bytes = 0x40, .registers = DumpBuilder::at(0x1234, 0x9000)})
       .thread({.id = 8, .teb = 0x8000})
       .module(0x10000, 0x2000, 0x5E5E, "C:\\a.dll")
       .memory32(0x9000, filled(0x40, 0x11))

@@ -98,7 +98,8 @@ TEST_F(ContextRestoreTest, OtherCode) {
   image_.put(kLast, {0x90, 0x90});
   EXPECT_FALSE(at(kBehindRbp)) << "Rsp stays";
   registers_.rip = kImage + 0x2000;
-  EXPECT_FALSE(restored_registers({image_, stack_, kImage}, {0x2000, 0x2040, 0x900}, Register::rbp, registers_)) << "no code";
+  EXPECT_FALSE(restored_registers({image_, stack_, kImage}, {0x2000, 0x2040, 0x900}, Register::rbp, registers_))
+      << "no code";
 }
 
 class NothingOutside final : public OutsideMemory {

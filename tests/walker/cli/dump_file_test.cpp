@@ -29,10 +29,11 @@ Shown shown(const DumpBuilder& dump) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   NoImageFiles none;
-  const DumpFileServices host{.local = none,
-                              .show_colours = [] { return false; },
-                              .open_clr = [](const Target&, const DumpFileCommand&, StoreFetch*) { return OpenedClr(); },
-                              .log = {}};
+  const DumpFileServices host{
+      .local = none,
+      .show_colours = [] { return false; },
+      .open_clr = [](const Target&, const DumpFileCommand&, StoreFetch*) { return OpenedClr(); },
+      .log = {}};
   DumpFileCommand command;
   command.file = path.string();
   command.format = format_by_name("text");

@@ -99,8 +99,9 @@ TEST_F(HangCommandTest, TheHangFixtureInAnAttach) {
        {"waits to enter a monitor (lock)\n          0x", "called by the P/Invoke ladder_native!ladder_native_park",
         "waits for the COM call Ladder.ILadder.Park(nint, nint)", "waits for a task (sync over async)",
         "waits for console input", "sleeps (Thread.Sleep)", "waits for a connection",
-        "waits for an event, a semaphore or a mutex (WaitHandle)", "idle: a helper thread of the runtime waits for work",
-        "idle: the finalizer thread waits for work", "at Hang.Program.Deadlock(object, object)"}) {
+        "waits for an event, a semaphore or a mutex (WaitHandle)",
+        "idle: a helper thread of the runtime waits for work", "idle: the finalizer thread waits for work",
+        "at Hang.Program.Deadlock(object, object)"}) {
     EXPECT_NE(out.find(says), std::string::npos) << says << "\n" << out;
   }
 }
@@ -149,7 +150,8 @@ TEST_F(HangCommandTest, DumpsOfAllKindsInTheOrderOfTheirTime) {
                  file("a.bin", stored(to_recording(dumps[0])))};
   const Result result = run(mixed, "c.dmp");
   EXPECT_EQ(result.code, ExitCode::deadlock) << result.out << result.err;
-  const std::size_t first = result.out.find("a.bin"), second = result.out.find("b.txt"), third = result.out.find("c.dmp");
+  const std::size_t first = result.out.find("a.bin"), second = result.out.find("b.txt"),
+                    third = result.out.find("c.dmp");
   EXPECT_LT(first, second);
   EXPECT_LT(second, third);
   EXPECT_NE(third, std::string::npos);
@@ -320,7 +322,8 @@ TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
     return nlohmann::json::parse(run(command).out);
   };
   const auto verdicts = [](const nlohmann::json& json, const char* verdict) {
-    return std::ranges::count_if(json.at("threads"), [&](const auto& thread) { return thread.at("verdict") == verdict; });
+    return std::ranges::count_if(json.at("threads"),
+                                 [&](const auto& thread) { return thread.at("verdict") == verdict; });
   };
   const auto cut = compared({.filter = {.depth = 3}}, {});
   EXPECT_EQ(cut.at("gaps").at(0), "Dump 1 has no more than 3 frames of each stack (--depth)");
@@ -397,7 +400,8 @@ TEST_F(HangCommandTest, RecordingsThatCannotBeCompared) {
   Recording other = after;
   other.event = SampleEvent::cpu;
   const std::string a = file("a.mixwalk", stored(before)), b = file("b.mixwalk", stored(after)),
-                    c = file("c.mixwalk", stored(other)), dump = file("d.mixwalk", stored(to_recording(test::healthy_program()[0])));
+                    c = file("c.mixwalk", stored(other)),
+                    dump = file("d.mixwalk", stored(to_recording(test::healthy_program()[0])));
   HangCommand command;
   const auto refused = [&](std::vector<std::string> files) {
     command.files = std::move(files);

@@ -140,9 +140,10 @@ TEST_F(DacSearch, KeysOfServers) {
   TheseServers servers;
   settings_.servers = &servers;
   ASSERT_FALSE(find());
-  EXPECT_EQ(servers.asked, (std::vector<std::string>{"mscordaccore.dll/" + image_store_id(kStamp.timestamp, kStamp.size),
-                                                     "mscordaccore.dll/69005678510000",
-                                                     "mscordaccore_amd64_amd64_10.0.1226.42308.dll/69005678510000"}));
+  EXPECT_EQ(servers.asked,
+            (std::vector<std::string>{"mscordaccore.dll/" + image_store_id(kStamp.timestamp, kStamp.size),
+                                      "mscordaccore.dll/69005678510000",
+                                      "mscordaccore_amd64_amd64_10.0.1226.42308.dll/69005678510000"}));
 }
 
 TEST_F(DacSearch, FromAServerIfItIsOfThisBuildAndTrusted) {
@@ -168,7 +169,8 @@ TEST_F(DacSearch, FromAServerIfItIsOfThisBuildAndTrusted) {
 
 TEST_F(DacSearch, RuntimeAmongTheModules) {
   const BuiltMemory nothing(0, 1);
-  const std::vector<Module> modules{{.base = 1, .path = "C:\\app\\app.exe"}, {.base = 2, .path = "C:\\app\\CoreCLR.dll"}};
+  const std::vector<Module> modules{{.base = 1, .path = "C:\\app\\app.exe"},
+                                    {.base = 2, .path = "C:\\app\\CoreCLR.dll"}};
   ASSERT_NE(runtime_image(modules, nothing), nullptr);
   EXPECT_EQ(runtime_image(modules, nothing)->base, 2u);
   EXPECT_EQ(runtime_image(std::span(modules).first(1), nothing), nullptr);

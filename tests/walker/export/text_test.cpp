@@ -29,8 +29,9 @@ TEST(Text, ALookFromOutsideSaysSoAndWhy) {
   snapshot.capture = CaptureMethod::outside;
   EXPECT_NE(text_of(snapshot).find("\nfrom outside: nothing was loaded into the process\n"), std::string::npos);
   snapshot.modules.push_back({.base = 0x2'1900'0000, .size = 0x1000, .path = "C:\\tools\\MixWalk.dll"});
-  EXPECT_NE(text_of(snapshot).find("\nfrom outside: mixwalk.dll is in the process from an earlier look, and did nothing\n"),
-            std::string::npos);
+  EXPECT_NE(
+      text_of(snapshot).find("\nfrom outside: mixwalk.dll is in the process from an earlier look, and did nothing\n"),
+      std::string::npos);
   snapshot.modules.pop_back();
   snapshot.capture_reason = "another profiler\nis there";
   snapshot.unasked = "mscordaccore.dll of 10.0.12 is needed";
@@ -73,9 +74,10 @@ TEST(Text, ALockOfDotNetIsCalledByItsType) {
 TEST(Text, WhatAWaitChainSays) {
   Snapshot snapshot;
   snapshot.threads = {{.os_id = 1}, {.os_id = 2, .name = "apartment"}, {.os_id = 3}};
-  snapshot.locks = {{.kind = LockKind::mutex, .type = "orders, of thread 32 of process 7", .held = true, .waiters = {{2}}},
-                    {.kind = LockKind::com_call, .owner = 2, .held = true, .waiters = {{1}}},
-                    {.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{3}}}};
+  snapshot.locks = {
+      {.kind = LockKind::mutex, .type = "orders, of thread 32 of process 7", .held = true, .waiters = {{2}}},
+      {.kind = LockKind::com_call, .owner = 2, .held = true, .waiters = {{1}}},
+      {.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{3}}}};
   const std::string text = text_of(snapshot);
   const auto says = [&](const std::string& lines) { EXPECT_NE(text.find(lines), std::string::npos) << text; };
   says("  waits for the answer to a COM call, to be given by 0x2 \"apartment\"\n  has not ended (1 waits)\n");

@@ -33,8 +33,12 @@ std::string json(const std::vector<Snapshot>& dumps) {
 
 TEST(FindingsOutputTest, TextOfADeadlock) { expect_golden("hang-deadlock.txt", text(test::deadlocked_program())); }
 TEST(FindingsOutputTest, TextOfTrouble) { expect_golden("hang-trouble.txt", text(test::troubled_program())); }
-TEST(FindingsOutputTest, TextOfAll) { expect_golden("hang-trouble-all.txt", text(test::troubled_program(), {.all = true})); }
-TEST(FindingsOutputTest, TextInColour) { expect_golden("hang-deadlock-colour.txt", text(test::deadlocked_program(), {.colour = true})); }
+TEST(FindingsOutputTest, TextOfAll) {
+  expect_golden("hang-trouble-all.txt", text(test::troubled_program(), {.all = true}));
+}
+TEST(FindingsOutputTest, TextInColour) {
+  expect_golden("hang-deadlock-colour.txt", text(test::deadlocked_program(), {.colour = true}));
+}
 TEST(FindingsOutputTest, TextOfAHealthyProgram) { expect_golden("hang-healthy.txt", text(test::healthy_program())); }
 TEST(FindingsOutputTest, OfSeveralProcessesAFindingNamesItsOwn) {
   std::vector<Snapshot> dumps = {test::deadlocked_program().back(), test::deadlocked_program().back()};

@@ -98,8 +98,9 @@ TEST(FindingsTest, OneDumpShowsADeadlock) {
 
 TEST(FindingsTest, EachTroubleHasItsFindingInTheOrderOfNeed) {
   const Findings findings = find(test::troubled_program());
-  EXPECT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::chain, FindingKind::starved_pool,
-                                                       FindingKind::common_call, FindingKind::stuck, FindingKind::spinning}));
+  EXPECT_EQ(kinds(findings),
+            (std::vector<FindingKind>{FindingKind::chain, FindingKind::starved_pool, FindingKind::common_call,
+                                      FindingKind::stuck, FindingKind::spinning}));
   EXPECT_EQ(severity(findings), Severity::stuck);
 }
 
@@ -196,8 +197,11 @@ TEST(FindingsTest, AHolderThatSpinsHoldsUpItsWaiters) {
 // Thread 2 joins thread 1, which has made a COM call into the apartment of thread 2 and waits for the answer.
 TEST(FindingsTest, WaitsOfTheSystemAreLinksOfADeadlock) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, managed_thread({kWait, "ole32!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"}), "web").cpu(1);
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"})).cpu(1);
+    builder.thread(1, managed_thread({kWait, "ole32!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"}), "web")
+        .cpu(1);
+    builder
+        .thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"}))
+        .cpu(1);
     builder.lock({.kind = LockKind::com_call, .owner = 2, .held = true, .waiters = {{1}}});
     builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{2}}});
   }));
@@ -210,14 +214,22 @@ TEST(FindingsTest, WaitsOfTheSystemAreLinksOfADeadlock) {
 
 TEST(FindingsTest, WhoeverServesACallIsNamedAsItsServer) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!submit", "M Orders.Client.Submit()"}), "client").cpu(1);
-    builder.thread(2, managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"})).cpu(1);
+    builder
+        .thread(1,
+                managed_thread(
+                    {kWait, "orders_native!wait_for_reply", "P orders_native!submit", "M Orders.Client.Submit()"}),
+                "client")
+        .cpu(1);
+    builder
+        .thread(2, managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"}))
+        .cpu(1);
     builder.lock({.kind = LockKind::com_call, .owner = 1, .held = true, .waiters = {{2}}});
   }));
   ASSERT_FALSE(findings.findings.empty());
   EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for thread 0x1 \"client\"");
-  EXPECT_EQ(findings.findings[0].threads[0].words.find("has not given the answer to a COM call and waits in native code"), 0u)
+  EXPECT_EQ(
+      findings.findings[0].threads[0].words.find("has not given the answer to a COM call and waits in native code"), 0u)
       << findings.findings[0].threads[0].words;
 }
 
@@ -226,19 +238,22 @@ std::vector<Snapshot> mutex_held_by(const std::vector<std::string>& frames) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread(frames), "client").cpu(1);
     for (const std::uint32_t waiter : {2u, 3u}) {
-      builder.thread(waiter, managed_thread({kWait, "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"})).cpu(1);
+      builder.thread(waiter, managed_thread({kWait, "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"}))
+          .cpu(1);
     }
     builder.lock({.kind = LockKind::mutex, .type = "orders", .owner = 1, .held = true, .waiters = {{2}, {3}}});
   });
 }
 
 TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
-  const Findings findings = find(mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"}));
+  const Findings findings =
+      find(mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"}));
   ASSERT_FALSE(findings.findings.empty());
   EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
   EXPECT_EQ(severity(findings), Severity::stuck);
   // The threads are the same, but no owner of the mutex is known.
-  std::vector<Snapshot> dumps = mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"});
+  std::vector<Snapshot> dumps =
+      mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"});
   for (Snapshot& dump : dumps) dump.locks.clear();
   for (const ThreadHistory& history : find(dumps).threads) {
     if (history.os_id == 1) continue;
@@ -301,13 +316,19 @@ TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
 }
 
 TEST(FindingsTest, ThreadsThatJoinAThreadThatGoesOnAreNoFinding) {
-  EXPECT_TRUE(find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
-    builder.thread(1, managed_thread({i == 0 ? "orders_native!read" : "orders_native!write", "M Orders.Work.Run()"})).cpu(i * 900);
-    for (const std::uint32_t joiner : {2u, 3u}) {
-      builder.thread(joiner, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"})).cpu(1);
-      builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{joiner}}});
-    }
-  })).findings.empty());
+  EXPECT_TRUE(
+      find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+        builder
+            .thread(1, managed_thread({i == 0 ? "orders_native!read" : "orders_native!write", "M Orders.Work.Run()"}))
+            .cpu(i * 900);
+        for (const std::uint32_t joiner : {2u, 3u}) {
+          builder
+              .thread(joiner, managed_thread(
+                                  {kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"}))
+              .cpu(1);
+          builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{joiner}}});
+        }
+      })).findings.empty());
 }
 
 std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
@@ -325,7 +346,9 @@ std::vector<Snapshot> pause_dumps(std::uint32_t first_owner, const std::string& 
                                   const std::string& caller = "kernelbase!WaitForSingleObject",
                                   std::uint64_t cpu = 100) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
-    builder.thread(1, managed_thread({i == 0 ? "ntdll!NtSuspendThread" : kWait, "coreclr!", "M System.GC.Collect()", "M Orders.Clean()"}))
+    builder
+        .thread(1, managed_thread({i == 0 ? "ntdll!NtSuspendThread" : kWait, "coreclr!", "M System.GC.Collect()",
+                                   "M Orders.Clean()"}))
         .cpu(i * 300);
     builder.thread(2, managed_thread({leaf, caller, "M Orders.Ask()"})).cpu(i * cpu);
     builder.thread(3, managed_thread({kWait, "kernelbase!WaitForSingleObject", "M Orders.Print()"})).cpu(1);
@@ -346,7 +369,8 @@ TEST(FindingsTest, ACollectionThatWaitsForAThreadIsSaid) {
 // Another thread stopped late, and then this one; or the thread allocates memory, or sleeps.
 TEST(FindingsTest, ACollectionThatWaitsForAThreadAtWorkIsNoHang) {
   EXPECT_NE(severity(find(pause_dumps(3))), Severity::stuck);
-  EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtAllocateVirtualMemory", "kernelbase!VirtualAlloc"))), Severity::stuck);
+  EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtAllocateVirtualMemory", "kernelbase!VirtualAlloc"))),
+            Severity::stuck);
   EXPECT_NE(severity(find(pause_dumps(2, "ntdll!NtDelayExecution", "kernelbase!SleepEx"))), Severity::stuck);
   // It got no processor time, so it stops late.
   EXPECT_NE(severity(find(pause_dumps(2, "ntdll!RtlFreeHeap", "kernelbase!GlobalFree", 0))), Severity::stuck);
@@ -354,8 +378,10 @@ TEST(FindingsTest, ACollectionThatWaitsForAThreadAtWorkIsNoHang) {
 
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()", "coreclr!",
-                       "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer");
+    builder.thread(1,
+                   {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()",
+                    "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
+                   ".NET Finalizer");
   }));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(severity(findings), Severity::stuck);
@@ -374,7 +400,8 @@ TEST(FindingsTest, AFinalizerThreadThatHangsInAReleaseOfComIsSaid) {
 
 TEST(FindingsTest, OneWaiterForALockThatGoesRoundIsNoFinding) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
-    builder.thread(1, managed_thread({i == 0 ? "orders_native!parse" : "orders_native!format", "M Orders.Run()"})).cpu(i * 50);
+    builder.thread(1, managed_thread({i == 0 ? "orders_native!parse" : "orders_native!format", "M Orders.Run()"}))
+        .cpu(i * 50);
     builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
   }));
   EXPECT_TRUE(findings.findings.empty());
@@ -454,20 +481,34 @@ TEST(FindingsTest, ThreadsInACallThatAreNotListedAreCounted) {
 // If something blocks the finalizer thread, that is a separate finding.
 TEST(FindingsTest, AFinalizerThatWaitsForALockIsPartOfItsChain) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
-                       "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
-    builder.thread(2, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply", "M Orders.Run()"}))
-        .cpu(1).monitor(0xA, 2, {1});
+    builder
+        .thread(1,
+                {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
+                 "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
+                ".NET Finalizer")
+        .cpu(1);
+    builder
+        .thread(2, managed_thread(
+                       {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply", "M Orders.Run()"}))
+        .cpu(1)
+        .monitor(0xA, 2, {1});
   }));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
 }
 
 TEST(FindingsTest, WhoWaitsForAFinalizerThreadThatWaitsForALockStandsBehindIt) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
-    builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
-                       "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
-    builder.thread(2, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply", "M Orders.Run()"}))
-        .cpu(1).monitor(0xA, 2, {1});
+    builder
+        .thread(1,
+                {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
+                 "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"},
+                ".NET Finalizer")
+        .cpu(1);
+    builder
+        .thread(2, managed_thread(
+                       {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply", "M Orders.Run()"}))
+        .cpu(1)
+        .monitor(0xA, 2, {1});
     builder.thread(3, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
         .cpu(1);
   }));
@@ -511,11 +552,13 @@ TEST(FindingsTest, AStaticConstructorThatDoesNotGoOnIsNamedFirst) {
 // The runtime runs a static constructor inside a critical section.
 TEST(FindingsTest, TheLockOfAStaticConstructorIsNoFindingOfItsOwn) {
   const auto dumps = [](bool constructs) {
-    std::vector<Snapshot> made = constructor_dumps(
-        {constructs ? kJoinInConstructor
-                    : std::vector<std::string>{kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Load()"}});
+    std::vector<Snapshot> made =
+        constructor_dumps({constructs ? kJoinInConstructor
+                                      : std::vector<std::string>{kWait, "coreclr!", "M System.Threading.Thread.Join()",
+                                                                 "M Orders.Load()"}});
     for (Snapshot& dump : made) {
-      dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
+      dump.locks.push_back(
+          {.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
     }
     return find(made);
   };
@@ -545,10 +588,12 @@ TEST(FindingsTest, AMethodOfDotnetIsInlinedBelowAConstructorsLock) {
 }
 
 TEST(FindingsTest, AStaticConstructorAndAMonitorThatAreTakenCrosswise) {
-  std::vector<Snapshot> dumps = constructor_dumps({{kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
-                                                    "M Orders.Settings..cctor()", "coreclr!", "M Orders.Load()"}});
+  std::vector<Snapshot> dumps =
+      constructor_dumps({{kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                          "M Orders.Settings..cctor()", "coreclr!", "M Orders.Load()"}});
   for (Snapshot& dump : dumps) {
-    dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
+    dump.locks.push_back(
+        {.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
     dump.locks.push_back({.address = 0xA, .type = "System.Object", .owner = 1, .held = true, .waiters = {{10}}});
   }
   const Findings findings = find(dumps);
@@ -617,9 +662,11 @@ TEST(FindingsTest, AMethodThatIsCalledLikeAStaticConstructorIsNone) {
 // callback in each of them.
 std::vector<Snapshot> callback_dumps(const std::vector<std::vector<std::string>>& callback) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
-    builder.thread(1, managed_thread({"ntdll!NtDelayExecution", "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
-                                      "M System.Threading.CancellationTokenRegistration.Dispose()",
-                                      "M Orders.Client.Close()"})).cpu(1);
+    builder
+        .thread(1, managed_thread({"ntdll!NtDelayExecution", "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                   "M System.Threading.CancellationTokenRegistration.Dispose()",
+                                   "M Orders.Client.Close()"}))
+        .cpu(1);
     std::vector<std::string> runner = callback[i];
     runner.insert(runner.end(), {"M System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(System.Boolean)",
                                  "M System.Threading.CancellationTokenSource.Cancel()", "M Orders.Client.Stop()"});
@@ -653,8 +700,10 @@ std::vector<Snapshot> apartment_dumps(const std::string& image) {
 TEST(FindingsTest, CallsOfSeveralMethodsIntoAnotherApartmentAreOneFinding) {
   const Findings findings = find(apartment_dumps("combase!"));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::common_call});
-  EXPECT_EQ(findings.findings[0].title, "3 threads have not come back from COM calls into another apartment or process");
-  EXPECT_EQ(findings.findings[0].details[0].find("The thread that should answer belongs to a single-threaded apartment"), 0u);
+  EXPECT_EQ(findings.findings[0].title,
+            "3 threads have not come back from COM calls into another apartment or process");
+  EXPECT_EQ(
+      findings.findings[0].details[0].find("The thread that should answer belongs to a single-threaded apartment"), 0u);
 }
 
 TEST(FindingsTest, ComCallsThatStayInTheApartmentAreTheirMethods) {
@@ -717,10 +766,12 @@ TEST(FindingsTest, WhoWaitsForFinalizersThatGoOnIsNotStuck) {
 }
 
 TEST(FindingsTest, AFinalizerThatWaitsForALockInTurnHangsNobodyUp) {
-  auto dumps = finalizer_dumps({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()"});
+  auto dumps = finalizer_dumps(
+      {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()"});
   for (std::uint32_t i = 0; i < 2; ++i) {
     HangBuilder others;
-    for (const std::uint32_t id : {3, 4}) others.thread(id, managed_thread({"orders_native!work", "M Orders.Run()"})).cpu(i * 50);
+    for (const std::uint32_t id : {3, 4})
+      others.thread(id, managed_thread({"orders_native!work", "M Orders.Run()"})).cpu(i * 50);
     std::ranges::copy(others.snapshot().threads, std::back_inserter(dumps[i].threads));
     dumps[i].locks = others.monitor(0xA, 3 + i, {1}).snapshot().locks;
   }
@@ -745,7 +796,8 @@ TEST(FindingsTest, ALockOfAThreadThatWaitsForFinalizersThatGoOnIsContended) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
                        i == 0 ? "M Orders.File.Finalize()" : "M Orders.Pipe.Finalize()", "coreclr!",
                        "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"})).cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
     for (const std::uint32_t id : {3, 4}) builder.thread(id, managed_thread(kEnter)).cpu(1);
     builder.monitor(0xA, 2, {3, 4});
   });
@@ -760,7 +812,8 @@ constexpr const char* kHandler = "M Orders.Program.OnExit(System.Object, System.
 std::vector<Snapshot> exit_dumps(const std::vector<std::string>& wait, bool asked = true) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t) {
     std::vector<std::string> finalizer = wait;
-    finalizer.insert(finalizer.end(), {kHandler, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+    finalizer.insert(finalizer.end(),
+                     {kHandler, "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
     builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
     const std::string exit = asked ? "M System.Environment._Exit(System.Int32)" : "M System.Threading.Thread.Join()";
     builder.thread(2, managed_thread({kWait, "coreclr!", exit, "M Orders.Program.Main()"})).cpu(1);
@@ -768,14 +821,16 @@ std::vector<Snapshot> exit_dumps(const std::vector<std::string>& wait, bool aske
 }
 
 TEST(FindingsTest, AHandlerOfProcessExitEndsTheProgram) {
-  const Findings hangs = find(exit_dumps({kWait, "orders_native!flush", "P orders_native!flush", "M Orders.Store.Flush()"}));
+  const Findings hangs =
+      find(exit_dumps({kWait, "orders_native!flush", "P orders_native!flush", "M Orders.Store.Flush()"}));
   ASSERT_EQ(kinds(hangs), std::vector<FindingKind>{FindingKind::exit});
   EXPECT_EQ(severity(hangs), Severity::stuck);
   EXPECT_EQ(hangs.findings[0].title, "The program does not end: a handler of ProcessExit hangs");
   EXPECT_EQ(hangs.findings[0].details[0], "Thread 0x2 has called Environment.Exit.");
 
   // It may wait until the work that is left is done.
-  const std::vector<std::string> drain = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Drain()"};
+  const std::vector<std::string> drain = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                          "M Orders.Drain()"};
   const Findings drains = find(exit_dumps(drain));
   ASSERT_EQ(kinds(drains), std::vector<FindingKind>{FindingKind::exit});
   EXPECT_EQ(severity(drains), Severity::note);
@@ -796,7 +851,8 @@ TEST(FindingsTest, AHandlerOfProcessExitWithoutItsFrames) {
     })));
   };
   const std::string wait = "M System.Threading.WaitHandle.WaitOne()";
-  EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Drain()", "coreclr!"}), std::vector<FindingKind>{FindingKind::exit});
+  EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Drain()", "coreclr!"}),
+            std::vector<FindingKind>{FindingKind::exit});
   EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Drain()", "M Orders.File.Finalize()", "coreclr!"}),
             std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(kind({kWait, "coreclr!", wait, "M Orders.Sink.Release()", "combase!", "coreclr!"}),
@@ -807,8 +863,10 @@ TEST(FindingsTest, AHandlerOfProcessExitThatWaitsForALockIsPartOfItsChain) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", kHandler, "coreclr!",
                        "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Environment.Exit(System.Int32)", "M Orders.Leave()"}))
-        .cpu(1).monitor(0xA, 2, {1});
+    builder
+        .thread(2, managed_thread({kWait, "coreclr!", "M System.Environment.Exit(System.Int32)", "M Orders.Leave()"}))
+        .cpu(1)
+        .monitor(0xA, 2, {1});
   }));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
   EXPECT_EQ(severity(findings), Severity::stuck);
@@ -863,7 +921,8 @@ TEST(FindingsTest, AHolderThatSleepsIsNamedAndHoldsNobodyUp) {
   const Findings findings = find(turns({1, 1}, 2));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for what thread 0x1 \"turn\" holds");
-  EXPECT_EQ(findings.findings[0].details[0], "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.");
+  EXPECT_EQ(findings.findings[0].details[0],
+            "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.");
 }
 
 // The turns have ended: since the second dump the same thread holds the lock, and does not continue.
@@ -920,7 +979,9 @@ TEST(FindingsTest, AMonitorThatIsNotShownGoesFromHandToHand) {
     });
   };
   EXPECT_EQ(headline(find(dumps([](Snapshot&, std::uint64_t) {}))), "nothing is stuck");
-  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.locks_missing = "mixwalk did not look for locks (--no-locks)"; }))),
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) {
+              dump.locks_missing = "mixwalk did not look for locks (--no-locks)";
+            }))),
             "1 thread is stuck");
   EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.runtime.major = 11; }))), "1 thread is stuck");
   // The monitor is known only in the last dump; in the dump before, its owner changed while the dump was made.
@@ -1065,7 +1126,8 @@ TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {
   const Findings findings = find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread(kNativeReply)).cpu(1);
     builder.thread(2, managed_thread(kEnter)).cpu(1);
-    builder.thread(3, managed_thread(i == 0 ? tries : std::vector<std::string>{"orders_native!work", "M Orders.Run()"})).cpu(1);
+    builder.thread(3, managed_thread(i == 0 ? tries : std::vector<std::string>{"orders_native!work", "M Orders.Run()"}))
+        .cpu(1);
     builder.monitor(0xA, 1, i == 0 ? std::vector<std::uint32_t>{2, 3} : std::vector<std::uint32_t>{2});
   }));
   EXPECT_EQ(headline(findings), "2 threads are stuck");
@@ -1085,7 +1147,8 @@ TEST(FindingsTest, WhoWaitsForAnUnclearHolderIsUnclear) {
   EXPECT_EQ(headline(findings), "nothing is stuck");
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
   EXPECT_EQ(severity(findings), Severity::note);
-  EXPECT_EQ(findings.findings[0].details[0], "It is not known whether the holder makes progress, nor whether any thread is stuck.");
+  EXPECT_EQ(findings.findings[0].details[0],
+            "It is not known whether the holder makes progress, nor whether any thread is stuck.");
   for (const ThreadHistory& thread : findings.threads) EXPECT_EQ(thread.verdict, Verdict::unclear);
 }
 
@@ -1267,8 +1330,12 @@ TEST(FindingsTest, TheHeadlineCountsTheThreadsOfTheList) {
 TEST(FindingsTest, AStuckThreadThatANoteShowsIsFoundAllTheSame) {
   const Findings pool = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     for (std::uint32_t id = 1; id < 4; ++id) {
-      builder.thread(id, pool_thread({"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)",
-                                      "M Orders.Poll()"}), ".NET TP Worker").cpu(1);
+      builder
+          .thread(id,
+                  pool_thread({"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)",
+                               "M Orders.Poll()"}),
+                  ".NET TP Worker")
+          .cpu(1);
     }
     builder.thread(4, pool_thread(kNativeReply), ".NET TP Worker").cpu(1);
   }));
@@ -1376,9 +1443,11 @@ TEST(FindingsTest, AThreadThatRunsInADumpWithoutManagedFramesMakesItsWaiterUncle
   std::vector<Snapshot> dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread({"M Orders.Spin()"})).cpu(9'000 * i);
     builder.last().stack.frames.front().address += 8 * i;
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Get()"}));
+    builder.thread(
+        2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Get()"}));
     builder.cpu(1);
-    builder.snapshot().locks = {{.kind = LockKind::monitor, .address = 0x1000, .type = "Orders.Book", .owner = 1, .held = true}};
+    builder.snapshot().locks = {
+        {.kind = LockKind::monitor, .address = 0x1000, .type = "Orders.Book", .owner = 1, .held = true}};
     builder.snapshot().locks[0].waiters = {{.os_id = 2}};
   });
   EXPECT_EQ(find(dumps).threads[1].verdict, Verdict::stuck);

@@ -12,7 +12,8 @@ namespace {
 
 // Machines of one service: two have a deadlock, one has no trouble.
 std::vector<Snapshot> machines() {
-  std::vector<Snapshot> dumps = {test::deadlocked_program()[0], test::deadlocked_program()[0], test::healthy_program()[0]};
+  std::vector<Snapshot> dumps = {test::deadlocked_program()[0], test::deadlocked_program()[0],
+                                 test::healthy_program()[0]};
   for (std::uint32_t i = 0; i < dumps.size(); ++i) dumps[i].process.id = 100 + i;
   return dumps;
 }

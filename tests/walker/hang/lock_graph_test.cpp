@@ -38,7 +38,8 @@ TEST(LockGraphTest, ACircleOfFiveBeginsAtTheLowestId) {
 }
 
 TEST(LockGraphTest, WhoWaitsForACircleIsBehindIt) {
-  const auto chains = lock_chains(threads({1, 2, 3, 4}).monitor(0xA, 1, {2, 3}).monitor(0xB, 2, {1}).monitor(0xC, 3, {4}).snapshot());
+  const auto chains =
+      lock_chains(threads({1, 2, 3, 4}).monitor(0xA, 1, {2, 3}).monitor(0xB, 2, {1}).monitor(0xC, 3, {4}).snapshot());
   ASSERT_EQ(chains.size(), 1u);
   EXPECT_EQ(chains[0].links.size(), 2u);
   EXPECT_EQ(chains[0].waiters, (std::vector<std::uint32_t>{0, 1, 2, 3}));
@@ -63,8 +64,10 @@ TEST(LockGraphTest, AnOwnerThatIsNoThreadIsGone) {
 }
 
 TEST(LockGraphTest, AnOwnerThatNobodyCanName) {
-  const auto chains = lock_chains(
-      threads({1}).lock({.kind = LockKind::srw_lock, .address = 0xA, .held = true, .waiters = {{1, false}}}).snapshot());
+  const auto chains =
+      lock_chains(threads({1})
+                      .lock({.kind = LockKind::srw_lock, .address = 0xA, .held = true, .waiters = {{1, false}}})
+                      .snapshot());
   ASSERT_EQ(chains.size(), 1u);
   EXPECT_EQ(chains[0].end, ChainEnd::nobody);
 }

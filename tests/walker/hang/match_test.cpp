@@ -53,7 +53,8 @@ TEST(MatchTest, OneDumpSaysNothing) {
 }
 
 TEST(MatchTest, TheSameStackWithoutProcessorTimeIsStuck) {
-  const auto threads = match({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(50)});
+  const auto threads =
+      match({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(50)});
   EXPECT_EQ(threads[0].verdict, Verdict::stuck);
   EXPECT_EQ(threads[0].since, 0u);
   EXPECT_EQ(threads[0].milliseconds, kTenSeconds);
@@ -171,8 +172,9 @@ TEST(MatchTest, WithoutProcessorTimesNobodySpins) {
 }
 
 TEST(MatchTest, AThreadThatMovedSaysWhatIsInCommon) {
-  const auto threads = match({dump(0).thread(1, managed_thread({"orders_native!a", "M Orders.Read()", "M Orders.Work()"})),
-                              dump(1).thread(1, managed_thread({"orders_native!b", "M Orders.Write()", "M Orders.Work()"}))});
+  const auto threads =
+      match({dump(0).thread(1, managed_thread({"orders_native!a", "M Orders.Read()", "M Orders.Work()"})),
+             dump(1).thread(1, managed_thread({"orders_native!b", "M Orders.Write()", "M Orders.Work()"}))});
   EXPECT_EQ(threads[0].verdict, Verdict::moved);
   EXPECT_EQ(threads[0].common, 6u);  // Work, and the frames with which every thread begins
 }
@@ -263,7 +265,8 @@ TEST(MatchTest, AStackThatGoesOnBelowAGuessProvesNoMove) {
 }
 
 TEST(MatchTest, NewAndGoneThreads) {
-  const auto threads = match({dump(0).thread(1, idle()).thread(2, idle()), dump(1).thread(2, idle()).thread(3, idle())});
+  const auto threads =
+      match({dump(0).thread(1, idle()).thread(2, idle()), dump(1).thread(2, idle()).thread(3, idle())});
   ASSERT_EQ(threads.size(), 3u);
   EXPECT_EQ(threads[0].verdict, Verdict::gone);
   EXPECT_EQ(threads[1].verdict, Verdict::idle);

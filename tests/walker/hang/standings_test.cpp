@@ -15,7 +15,8 @@ using test::native_thread;
 // A recording of one sample of each of these stacks.
 Recording recording_of(const std::vector<std::vector<std::string>>& stacks, SampleEvent event = SampleEvent::wall) {
   HangBuilder builder;
-  for (const auto& frames : stacks) builder.thread(static_cast<std::uint32_t>(builder.snapshot().threads.size() + 1), frames);
+  for (const auto& frames : stacks)
+    builder.thread(static_cast<std::uint32_t>(builder.snapshot().threads.size() + 1), frames);
   Recording recording = to_recording(builder.snapshot());
   recording.event = event;
   return recording;
@@ -28,8 +29,8 @@ std::vector<Standing> standings(const Recording& recording) {
 }
 
 const std::string kOrders = "M Orders.Service.Run()";
-const std::vector<std::string> kMessageLoop =
-    managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "M System.Windows.Forms.Application+X.Loop()", kOrders});
+const std::vector<std::string> kMessageLoop = managed_thread(
+    {"win32u!NtUserGetMessage", "user32!GetMessageW", "M System.Windows.Forms.Application+X.Loop()", kOrders});
 const std::vector<std::string> kReadLine = managed_thread(
     {"ntdll!NtReadFile", "kernelbase!ReadFile", "M Interop+Kernel32.ReadFile(System.IntPtr)",
      "M System.ConsolePal+WindowsConsoleStream.Read(System.Span)", "M System.Console.ReadLine()", kOrders});

@@ -16,10 +16,12 @@ using test::native_thread;
 HangBuilder three_threads() {
   HangBuilder builder;
   builder.thread(0x10, native_thread({"ntdll!NtWaitForSingleObject"}));
-  builder.thread(0x14, main_thread({"win32u!NtUserGetMessage", "M System.Windows.Forms.Application.Run(System.Windows.Forms.Form)",
-                                    "M Orders.Program.Main()"}));
-  builder.thread(0x18, managed_thread({"ntdll!NtWaitForSingleObject", "M System.Windows.Threading.Dispatcher.PushFrame(X)",
-                                       "M Orders.Splash.Show()"}));
+  builder.thread(
+      0x14, main_thread({"win32u!NtUserGetMessage", "M System.Windows.Forms.Application.Run(System.Windows.Forms.Form)",
+                         "M Orders.Program.Main()"}));
+  builder.thread(0x18,
+                 managed_thread({"ntdll!NtWaitForSingleObject", "M System.Windows.Threading.Dispatcher.PushFrame(X)",
+                                 "M Orders.Splash.Show()"}));
   return builder;
 }
 

@@ -65,7 +65,8 @@ const std::vector<RuleCase>& cases() {
       // own.
       {"system-wait", native({kWait, "gap"}), native({"orders_native!work"})},
       {"native-sleep", native({"ntdll!NtDelayExecution", "gap"}), native({kWait, "gap"})},
-      {"io-completion", native({"ntdll!NtRemoveIoCompletion", "orders_native!pump"}), native({kWait, "orders_native!pump"})},
+      {"io-completion", native({"ntdll!NtRemoveIoCompletion", "orders_native!pump"}),
+       native({kWait, "orders_native!pump"})},
       {"system-pool-worker", native({"ntdll!NtWaitForWorkViaWorkerFactory", "ntdll!TppWorkerThread"}),
        native({kWait, "ntdll!TppWorkerThread"})},
       {"file-read", native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!load"}),
@@ -78,7 +79,8 @@ const std::vector<RuleCase>& cases() {
        native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!load"})},
       {"file-lock", native({"ntdll!NtLockFile", "kernelbase!LockFileEx", "orders_native!save"}),
        native({"ntdll!NtUnlockFile", "kernelbase!UnlockFileEx", "orders_native!save"})},
-      {"change-notification", native({"ntdll!NtNotifyChangeKey", "kernelbase!RegNotifyChangeKeyValue", "orders_native!watch"}),
+      {"change-notification",
+       native({"ntdll!NtNotifyChangeKey", "kernelbase!RegNotifyChangeKeyValue", "orders_native!watch"}),
        native({"ntdll!NtQueryKey", "kernelbase!RegQueryInfoKeyW", "orders_native!watch"})},
       {"vertical-blank", native({"win32u!NtGdiDdDDIWaitForVerticalBlankEvent", "orders_native!draw"}),
        native({"win32u!NtGdiDdDDIPresent", "orders_native!draw"})},
@@ -92,7 +94,8 @@ const std::vector<RuleCase>& cases() {
       {"message-loop", native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!loop"}),
        // The loop handles a message, and the handler enters a critical section.
        native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!on_click", "user32!DispatchMessageW"})},
-      {"loader-lock", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLoadDll"}),
+      {"loader-lock",
+       native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLoadDll"}),
        // DllMain waits for something, and the loader lock is what it holds.
        native({kWait, "kernelbase!WaitForSingleObject", "orders_native!DllMain", "ntdll!LdrLoadDll"})},
       {"heap", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!RtlAllocateHeap", "orders_native!work"}),
@@ -129,7 +132,8 @@ const std::vector<RuleCase>& cases() {
       {"native-console-read", native({"ntdll!NtDeviceIoControlFile", "kernelbase!ReadConsoleW", "orders_native!ask"}),
        native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!ask"})},
       {"gc-suspension",
-       managed_thread({kWait, "coreclr!Thread::RareDisablePreemptiveGC(void)", "coreclr!JIT_ReversePInvokeExit", kProgram}),
+       managed_thread(
+           {kWait, "coreclr!Thread::RareDisablePreemptiveGC(void)", "coreclr!JIT_ReversePInvokeExit", kProgram}),
        managed_thread({kWait, "coreclr!Thread::DoAppropriateWait(int)", "coreclr!", kProgram})},
       {"jit", managed_thread({kWait, "coreclr!", "clrjit!", "coreclr!", kProgram}),
        managed_thread({kWait, "coreclr!", "coreclr!", kProgram})},
@@ -145,7 +149,8 @@ const std::vector<RuleCase>& cases() {
       {"join", in_runtime({"System.Threading.Thread.Join(System.Int32)"}), in_runtime({wait_one})},
       {"finalizers-wait", in_runtime({"System.GC.WaitForPendingFinalizers()"}), in_runtime({"System.GC.Collect()"})},
       {"exit", in_runtime({"System.Environment._Exit(System.Int32)"}), in_runtime({"System.GC.Collect()"})},
-      {"collect", in_runtime({"System.GC.Collect(System.Int32)"}), in_runtime({"System.GC.WaitForPendingFinalizers()"})},
+      {"collect", in_runtime({"System.GC.Collect(System.Int32)"}),
+       in_runtime({"System.GC.WaitForPendingFinalizers()"})},
       {"class-constructor", in_runtime({"System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)"}),
        // The thread runs the constructor, and waits inside it for something else.
        managed_thread({kWait, "coreclr!", "M " + enter, "M Orders.Config..cctor()", "coreclr!",
@@ -157,7 +162,8 @@ const std::vector<RuleCase>& cases() {
                        "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}),
        pool_thread({kWait, "coreclr!", "M " + enter, kProgram})},
       {"io-poller",
-       managed_thread({"ntdll!NtRemoveIoCompletion", "M System.Threading.PortableThreadPool+IOCompletionPoller.Poll()"}),
+       managed_thread(
+           {"ntdll!NtRemoveIoCompletion", "M System.Threading.PortableThreadPool+IOCompletionPoller.Poll()"}),
        managed_thread({kWait, "coreclr!", "M " + wait_one, kProgram})},
       {"managed-file-open",
        interop("ntdll!NtCreateFile", "Microsoft.Win32.SafeHandles.SafeFileHandle.CreateFile(System.String)"),
@@ -174,7 +180,8 @@ const std::vector<RuleCase>& cases() {
        interop(kWait, "System.Net.Sockets.SocketPal.Receive(System.Int32)")},
       {"socket-begin",
        managed_thread({"ntdll!NtDeviceIoControlFile", "ws2_32!WSASend", "M Interop+Winsock.WSASend(System.Int32)",
-                       "M System.Net.Sockets.SocketAsyncEventArgs.DoOperationSendSingleBuffer(System.Int32)", kProgram}),
+                       "M System.Net.Sockets.SocketAsyncEventArgs.DoOperationSendSingleBuffer(System.Int32)",
+                       kProgram}),
        managed_thread({"ntdll!NtDeviceIoControlFile", "ws2_32!WSASend", "M Interop+Winsock.WSASend(System.Int32)",
                        "M System.Net.Sockets.SocketPal.Send(System.Int32)", kProgram})},
       {"socket-connect", interop(kWait, "System.Net.Sockets.SocketPal.Connect(System.Int32)"),
@@ -211,13 +218,18 @@ const std::vector<RuleCase>& cases() {
       {"reader-writer", in_runtime({wait_one, "System.Threading.ReaderWriterLock.AcquireReaderLock(System.Int32)"}),
        in_runtime({wait_one})},
       {"task-wait",
-       in_runtime({monitor_wait, event_slim, task, "System.Threading.Tasks.Task<System.Int32>.GetResultCore(System.Boolean)"}),
+       in_runtime(
+           {monitor_wait, event_slim, task, "System.Threading.Tasks.Task<System.Int32>.GetResultCore(System.Boolean)"}),
        in_runtime({enter, task})},
       {"queue-take",
-       in_runtime({monitor_wait, semaphore,
-                   "System.Collections.Concurrent.BlockingCollection<System.String>.TryTakeWithNoTimeValidation(System.Int32)"}),
-       in_runtime({enter,
-                   "System.Collections.Concurrent.BlockingCollection<System.String>.TryTakeWithNoTimeValidation(System.Int32)"})},
+       in_runtime(
+           {monitor_wait, semaphore,
+            "System.Collections.Concurrent.BlockingCollection<System.String>."
+            "TryTakeWithNoTimeValidation(System.Int32)"}),
+       in_runtime(
+           {enter,
+            "System.Collections.Concurrent.BlockingCollection<System.String>."
+            "TryTakeWithNoTimeValidation(System.Int32)"})},
       {"pool-gate", in_runtime({wait_one, "System.Threading.PortableThreadPool+GateThread.GateThreadStart()"}),
        in_runtime({enter, "System.Threading.PortableThreadPool+GateThread.GateThreadStart()"})},
       {"pool-wait", in_runtime({wait_one, "System.Threading.PortableThreadPool+WaitThread.WaitThreadStart()"}),
@@ -230,24 +242,30 @@ const std::vector<RuleCase>& cases() {
        interop("ntdll!NtReadFile", "System.ConsolePal+WindowsConsoleStream.ReadFileNative(System.IntPtr)"),
        // The thread waits for another thread that reads.
        in_runtime({enter, "System.IO.SyncTextReader.ReadLine()", "System.Console.ReadLine()"})},
-      {"console-write", managed_thread({"ntdll!NtWriteFile", "M " + write_file,
-                                        "M System.ConsolePal+WindowsConsoleStream.WriteFileNative(System.IntPtr)", kProgram}),
+      {"console-write",
+       managed_thread({"ntdll!NtWriteFile", "M " + write_file,
+                       "M System.ConsolePal+WindowsConsoleStream.WriteFileNative(System.IntPtr)", kProgram}),
        in_runtime({enter, "System.IO.SyncTextWriter.WriteLine(System.String)"})},
-      {"pipe-read", managed_thread({"ntdll!NtReadFile", "M " + read_file,
-                                    "M System.IO.Pipes.PipeStream.ReadCore(System.Span<System.Byte>)", kProgram}),
+      {"pipe-read",
+       managed_thread({"ntdll!NtReadFile", "M " + read_file,
+                       "M System.IO.Pipes.PipeStream.ReadCore(System.Span<System.Byte>)", kProgram}),
        managed_thread({"ntdll!NtReadFile", "M " + read_file, "M System.IO.FileStream.Read(System.Byte[])", kProgram})},
-      {"pipe-write", managed_thread({"ntdll!NtWriteFile", "M " + write_file,
-                                     "M System.IO.Pipes.PipeStream.WriteCore(System.Span<System.Byte>)", kProgram}),
-       managed_thread({"ntdll!NtWriteFile", "M " + write_file, "M System.IO.FileStream.Write(System.Byte[])", kProgram})},
+      {"pipe-write",
+       managed_thread({"ntdll!NtWriteFile", "M " + write_file,
+                       "M System.IO.Pipes.PipeStream.WriteCore(System.Span<System.Byte>)", kProgram}),
+       managed_thread(
+           {"ntdll!NtWriteFile", "M " + write_file, "M System.IO.FileStream.Write(System.Byte[])", kProgram})},
       {"process-wait", in_runtime({wait_one, "System.Diagnostics.Process.WaitForExitCore(System.Int32)"}),
        in_runtime({wait_one})},
-      {"pool-task-wait", pool_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram}),
+      {"pool-task-wait",
+       pool_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram}),
        in_runtime({monitor_wait, event_slim, task})},
       {"main-wait", main_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task}),
        // Main has called a method that waits.
        main_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram})},
-      {"native-call", managed_thread({kWait, "kernelbase!WaitForSingleObject", "orders_native!work",
-                                      "P orders_native!work", kProgram}),
+      {"native-call",
+       managed_thread(
+           {kWait, "kernelbase!WaitForSingleObject", "orders_native!work", "P orders_native!work", kProgram}),
        managed_thread({"orders_native!work", "P orders_native!work", kProgram})},
       {"com-call", managed_thread({kWait, "orders_native!submit", "C Orders.IOrders.Submit()", kProgram}),
        managed_thread({kWait, "orders_native!submit", "P orders_native!submit", kProgram})},
@@ -417,22 +435,24 @@ TEST(WaitsTest, WithoutNativeNamesWhatThePInvokeDeclaresTells) {
 
 // Before a worker of the pool waits for work, it looks for work a few times, and sleeps for a time of zero in between.
 TEST(WaitsTest, AWorkerThatStillLooksForWorkIsIdle) {
-  const Wait found = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep",
-                                          "M System.Threading.Thread.UninterruptibleSleep0()",
-                                          "M System.Threading.LowLevelSpinWaiter.Wait(System.Int32, System.Int32, System.Boolean)",
-                                          "M System.Threading.LowLevelLifoSemaphore.Wait(System.Int32, System.Boolean)",
-                                          "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
+  const Wait found = wait(
+      managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "M System.Threading.Thread.UninterruptibleSleep0()",
+                      "M System.Threading.LowLevelSpinWaiter.Wait(System.Int32, System.Int32, System.Boolean)",
+                      "M System.Threading.LowLevelLifoSemaphore.Wait(System.Int32, System.Boolean)",
+                      "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
   EXPECT_EQ(found.rule, "pool-worker");
   EXPECT_EQ(found.state, WaitState::idle);
 }
 
 // Only the system's code is above the call, and the call declares for what it waits.
 TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
-  const Wait sleep = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", kProgram}));
+  const Wait sleep =
+      wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", kProgram}));
   EXPECT_EQ(sleep.state, WaitState::outside);
   EXPECT_EQ(sleep.words, "sleeps, in the P/Invoke kernel32!SleepEx");
-  const Wait object = wait(managed_thread({kWait, "kernelbase!WaitForMultipleObjectsEx", "kernelbase!WaitForMultipleObjects",
-                                           "P KERNEL32.dll!WaitForMultipleObjects", kProgram}));
+  const Wait object =
+      wait(managed_thread({kWait, "kernelbase!WaitForMultipleObjectsEx", "kernelbase!WaitForMultipleObjects",
+                           "P KERNEL32.dll!WaitForMultipleObjects", kProgram}));
   EXPECT_EQ(object.state, WaitState::signal);
   EXPECT_EQ(object.words, "waits for an object of the system, in the P/Invoke KERNEL32.dll!WaitForMultipleObjects");
   // A sleep ends by itself, whoever has called it.
@@ -463,14 +483,19 @@ TEST(WaitsTest, TheLockOfAStaticConstructorIsAWaitForThat) {
 // Wine's locks and condition variables wait on addresses.
 TEST(WaitsTest, ALockThatWaitsOnAnAddressIsALock) {
   const auto rule = [](const std::string& function) {
-    return wait(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", function, "orders_native!work"})).rule;
+    return wait(native_thread(
+                    {"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", function, "orders_native!work"}))
+        .rule;
   };
   EXPECT_EQ(rule("ntdll!RtlEnterCriticalSection"), "critical-section");
   EXPECT_EQ(rule("ntdll!RtlAcquireSRWLockExclusive"), "srw-lock");
   EXPECT_EQ(rule("ntdll!RtlSleepConditionVariableCS"), "native-wait");
   EXPECT_EQ(rule("ntdll!RtlRunOnceBeginInitialize"), "native-wait");
-  EXPECT_EQ(wait(managed_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "ntdll!RtlSleepConditionVariableCS",
-                                 "orders_native!work", "P orders_native!work", kProgram})).rule, "condition-variable");
+  EXPECT_EQ(wait(managed_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress",
+                                 "ntdll!RtlSleepConditionVariableCS", "orders_native!work", "P orders_native!work",
+                                 kProgram}))
+                .rule,
+            "condition-variable");
 }
 
 // Folklore: Wine's RtlpWaitForCriticalSection waits for five seconds, and afterwards at another place.
@@ -498,15 +523,17 @@ TEST(WaitsTest, ACallOutNamesItsTargetAndCountsFrames) {
 }
 
 TEST(WaitsTest, AComCallIntoAnotherApartmentIsBlocked) {
-  const Wait found = wait(managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit(System.Int32)", kProgram}));
+  const Wait found =
+      wait(managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit(System.Int32)", kProgram}));
   EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit(int) into another apartment or process");
   EXPECT_EQ(found.state, WaitState::blocked);
 }
 
 // The caller is itself a thread of an apartment, and handles messages until the answer comes.
 TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlockedToo) {
-  const Wait found = wait(managed_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!MsgWaitForMultipleObjectsEx",
-                                          "combase!", "rpcrt4!", "C Orders.IOrders.Submit()", kProgram}));
+  const Wait found =
+      wait(managed_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!MsgWaitForMultipleObjectsEx", "combase!",
+                           "rpcrt4!", "C Orders.IOrders.Submit()", kProgram}));
   EXPECT_EQ(found.rule, "com-call");
   EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit() into another apartment or process");
   EXPECT_EQ(found.state, WaitState::blocked);
@@ -547,7 +574,8 @@ TEST(WaitsTest, APInvokeWhoseTargetIsUnknownIsOneOfThem) {
 }
 
 TEST(WaitsTest, AComCallThatWaitsForALockSaysSo) {
-  const Wait found = wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "combase!", "C Orders.IOrders.Submit()", kProgram}));
+  const Wait found =
+      wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "combase!", "C Orders.IOrders.Submit()", kProgram}));
   EXPECT_EQ(found.rule, "critical-section");
   EXPECT_EQ(found.words, "waits to enter a critical section, in the COM call Orders.IOrders.Submit()");
 }
@@ -602,7 +630,8 @@ TEST(WaitsTest, AFunctionThatLocksAndIsTheLeafRuns) {
 // The loader's own frames lead to the lock. A function that the loader has called holds the lock, and waits for
 // something else.
 TEST(WaitsTest, TheLoaderLockIsWhatTheLoaderItselfWaitsFor) {
-  const std::string enter = "ntdll!RtlEnterCriticalSection", load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW";
+  const std::string enter = "ntdll!RtlEnterCriticalSection", load = "ntdll!LdrLoadDll",
+                    library = "kernelbase!LoadLibraryExW";
   const auto rule = [](std::vector<std::string> frames) { return wait(native_thread(std::move(frames))).rule; };
   EXPECT_EQ(rule({kWait, enter, load, library, "orders_native!get"}), "loader-lock");
   EXPECT_EQ(rule({kWait, enter, "ntdll!LdrShutdownThread", "kernelbase!ExitThread"}), "loader-lock");

@@ -35,8 +35,14 @@ void expect_wait(const Wait& found, WaitState state, std::string_view rule) {
 }
 
 // A thread of a single-threaded apartment that waits in the runtime.
-const Frames kApartment = {"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!sub_1", "user32!MsgWaitForMultipleObjectsEx",
-                           "combase!sub_2", "combase!sub_3", "combase!CoWaitForMultipleHandles", "coreclr!", "coreclr!"};
+const Frames kApartment = {"win32u!NtUserMsgWaitForMultipleObjectsEx",
+                           "user32!sub_1",
+                           "user32!MsgWaitForMultipleObjectsEx",
+                           "combase!sub_2",
+                           "combase!sub_3",
+                           "combase!CoWaitForMultipleHandles",
+                           "coreclr!",
+                           "coreclr!"};
 // Its SynchronizationContext has asked to wait itself, as WPF's does.
 const Frames kContext = {
     "M System.Threading.SynchronizationContext.WaitHelper(System.IntPtr[])",
@@ -49,8 +55,13 @@ const Frames kResult = {"M System.Threading.Monitor.Wait(System.Object, System.I
                         "M System.Threading.Tasks.Task.SpinThenBlockingWait(System.Int32)",
                         "M System.Threading.Tasks.Task.InternalWaitCore(System.Int32)", "M Orders.Window.OnClick()"};
 // A cross-apartment call of a thread of a single-threaded apartment.
-const Frames kCallOut = {"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!sub_1", "user32!MsgWaitForMultipleObjectsEx",
-                         "combase!sub_2", "combase!sub_3", "combase!sub_4", "rpcrt4!NdrClientCall3",
+const Frames kCallOut = {"win32u!NtUserMsgWaitForMultipleObjectsEx",
+                         "user32!sub_1",
+                         "user32!MsgWaitForMultipleObjectsEx",
+                         "combase!sub_2",
+                         "combase!sub_3",
+                         "combase!sub_4",
+                         "rpcrt4!NdrClientCall3",
                          "combase!ObjectStublessClient3"};
 
 TEST(WindowsStacks, AUserInterfaceOfWindowsFormsInALock) {
@@ -66,7 +77,8 @@ TEST(WindowsStacks, AUserInterfaceWhoseContextWaits) {
   for (const auto& [method, rule] : std::initializer_list<std::pair<std::string, std::string_view>>{
            {"M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)", "wait-handle"},
            {"M System.Threading.Thread.Join(System.Int32)", "join"}}) {
-    EXPECT_EQ(wait_with(managed_thread(joined({kApartment, kContext, {method, "M Orders.Window.OnClick()"}}))).rule, rule);
+    EXPECT_EQ(wait_with(managed_thread(joined({kApartment, kContext, {method, "M Orders.Window.OnClick()"}}))).rule,
+              rule);
   }
 }
 
@@ -96,10 +108,12 @@ TEST(WindowsStacks, AContextThatWaitsWithFewerFrames) {
     expect_wait(found, WaitState::blocked, "monitor-enter");
   }
   const std::string one = "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
-  EXPECT_EQ(wait_with(managed_thread(joined({kApartment, {kContext[0], waits, one, "M Orders.Window.OnClick()"}}))).rule,
-            "wait-handle");
+  EXPECT_EQ(
+      wait_with(managed_thread(joined({kApartment, {kContext[0], waits, one, "M Orders.Window.OnClick()"}}))).rule,
+      "wait-handle");
   // A method of the program with such a name that the program itself calls.
-  EXPECT_EQ(wait_with(managed_thread(joined({kApartment, {waits, "M Orders.Window.OnClick()"}, kLock}))).rule, "runtime-wait");
+  EXPECT_EQ(wait_with(managed_thread(joined({kApartment, {waits, "M Orders.Window.OnClick()"}, kLock}))).rule,
+            "runtime-wait");
 }
 
 // A handler of messages runs inside the wait. What the handler waits for is the thread's wait.
@@ -124,7 +138,8 @@ TEST(WindowsStacks, AMessageLoopIsIdle) {
                                 "orders_native!loop"})).state,
             WaitState::idle);
   // COM's own thread that serves an apartment.
-  EXPECT_EQ(wait_with(native_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1"})).state, WaitState::idle);
+  EXPECT_EQ(wait_with(native_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1"})).state,
+            WaitState::idle);
 }
 
 TEST(WindowsStacks, ANewThreadThatWaitsForTheLoaderLock) {
@@ -134,40 +149,50 @@ TEST(WindowsStacks, ANewThreadThatWaitsForTheLoaderLock) {
                       "ntdll!_LdrpInitialize", "ntdll!LdrpInitialize", "ntdll!LdrInitializeThunk"};
   expect_wait(wait_with(exports), WaitState::blocked, "loader-lock");
   expect_wait(wait_with(pdb), WaitState::blocked, "loader-lock");
-  expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "ntdll!sub_1", "ntdll!sub_2", "ntdll!LdrUnloadDll",
-                                  "kernelbase!FreeLibrary", "orders_native!x"})),
+  expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "ntdll!sub_1", "ntdll!sub_2",
+                                       "ntdll!LdrUnloadDll", "kernelbase!FreeLibrary", "orders_native!x"})),
               WaitState::blocked, "loader-lock");
   // DllMain of the program runs for the new thread, and waits for something else.
-  EXPECT_NE(wait_with({"ntdll!NtWaitForSingleObject", "orders_native!DllMain", "ntdll!sub_1", "ntdll!LdrInitializeThunk"}).rule,
-            "loader-lock");
+  EXPECT_NE(
+      wait_with({"ntdll!NtWaitForSingleObject", "orders_native!DllMain", "ntdll!sub_1", "ntdll!LdrInitializeThunk"})
+          .rule,
+      "loader-lock");
 }
 
 TEST(WindowsStacks, AFileOnAMachineThatDoesNotAnswer) {
-  const Frames open = {"ntdll!NtCreateFile", "kernelbase!sub_1", "kernelbase!CreateFileW", "P kernel32!CreateFileW",
+  const Frames open = {"ntdll!NtCreateFile",
+                       "kernelbase!sub_1",
+                       "kernelbase!CreateFileW",
+                       "P kernel32!CreateFileW",
                        "M Interop+Kernel32.CreateFile(System.String)",
                        "M Microsoft.Win32.SafeHandles.SafeFileHandle.CreateFile(System.String)",
-                       "M System.IO.Strategies.FileStreamHelpers.ChooseStrategy(System.IO.FileStream)", "M Orders.Files.Load()"};
+                       "M System.IO.Strategies.FileStreamHelpers.ChooseStrategy(System.IO.FileStream)",
+                       "M Orders.Files.Load()"};
   expect_wait(wait_with(managed_thread(open)), WaitState::outside, "managed-file-open");
   expect_wait(wait_with(native_thread({"ntdll!NtCreateFile", "kernelbase!CreateFileW", "orders_native!load"})),
               WaitState::outside, "file-open");
   expect_wait(wait_with(managed_thread({"ntdll!NtQueryFullAttributesFile", "kernelbase!GetFileAttributesExW",
-                                   "P kernel32!GetFileAttributesExW", "M Interop+Kernel32.GetFileAttributesEx(System.String)",
-                                   "M System.IO.FileSystem.FileExists(System.String)", "M Orders.Files.Load()"})),
+                                        "P kernel32!GetFileAttributesExW",
+                                        "M Interop+Kernel32.GetFileAttributesEx(System.String)",
+                                        "M System.IO.FileSystem.FileExists(System.String)", "M Orders.Files.Load()"})),
               WaitState::outside, "managed-file-open");
 }
 
 TEST(WindowsStacks, ALockOfAFileAndAChangeOfAFolder) {
-  const Wait lock = wait_with(managed_thread({"ntdll!NtLockFile", "kernelbase!LockFileEx", "P kernel32!LockFileEx", "M Orders.X()"}));
+  const Wait lock =
+      wait_with(managed_thread({"ntdll!NtLockFile", "kernelbase!LockFileEx", "P kernel32!LockFileEx", "M Orders.X()"}));
   expect_wait(lock, WaitState::outside, "file-lock");
-  expect_wait(wait_with(native_thread({"ntdll!NtNotifyChangeDirectoryFileEx", "kernelbase!ReadDirectoryChangesW", "orders_native!x"})),
+  expect_wait(wait_with(native_thread(
+                  {"ntdll!NtNotifyChangeDirectoryFileEx", "kernelbase!ReadDirectoryChangesW", "orders_native!x"})),
               WaitState::idle, "change-notification");
 }
 
 TEST(WindowsStacks, AWindowOfAnotherThread) {
-  const Wait found = wait_with(managed_thread({"win32u!NtUserSetWindowPos", "P user32!SetWindowPos", "M Orders.Form.X()"}));
+  const Wait found =
+      wait_with(managed_thread({"win32u!NtUserSetWindowPos", "P user32!SetWindowPos", "M Orders.Form.X()"}));
   expect_wait(found, WaitState::blocked, "window-call");
-  expect_wait(wait_with(managed_thread({"win32u!NtUserMessageCall", "user32!sub_1", "user32!SendMessageW", "P user32!SendMessageW",
-                                   "M Orders.Form.X()"})),
+  expect_wait(wait_with(managed_thread({"win32u!NtUserMessageCall", "user32!sub_1", "user32!SendMessageW",
+                                        "P user32!SendMessageW", "M Orders.Form.X()"})),
               WaitState::blocked, "send-message");
 }
 
@@ -194,15 +219,16 @@ TEST(WindowsStacks, ACallOfComIntoAnotherApartment) {
 // The finalizer thread releases an object of an apartment that does not answer.
 TEST(WindowsStacks, AFinalizerInACallOfCom) {
   HangBuilder builder;
-  builder.thread(1, native_thread(joined({kCallOut, {"coreclr!", "coreclr!FinalizerThread::FinalizerThreadWorker(void *)"}})),
-                 ".NET Finalizer");
+  builder.thread(
+      1, native_thread(joined({kCallOut, {"coreclr!", "coreclr!FinalizerThread::FinalizerThreadWorker(void *)"}})),
+      ".NET Finalizer");
   const Wait found = wait_of(FrameNames(builder.snapshot()), builder.last());
   expect_wait(found, WaitState::blocked, "com-call");
   EXPECT_EQ(builder.last().stack.frames[found.frame].name, "ObjectStublessClient3");
 }
 
-// The loader reads a DLL, a heap gets memory, and a thread that leaves a lock wakes another one. They may hold the lock,
-// and do not wait for it.
+// The loader reads a DLL, a heap gets memory, and a thread that leaves a lock wakes another one. They may hold the
+// lock, and do not wait for it.
 TEST(WindowsStacks, ASystemCallThatWaitsForNothingIsNoWaitForALock) {
   for (const Frames& frames : {Frames{"ntdll!NtMapViewOfSection", "ntdll!LdrpMinimalMapModule", "ntdll!LdrLoadDll",
                                       "kernelbase!LoadLibraryExW", "orders_native!x"},
@@ -229,10 +255,11 @@ TEST(WindowsStacks, WhatADispatcherHasInterruptedIsNotTheWait) {
                                                      "win32u!NtUserDestroyWindow", "orders_native!close"}}))),
               WaitState::signal, "native-wait");
   // The heap has found that it is damaged, and the report of that waits.
-  expect_wait(wait_with(native_thread(joined({wait, {"kernelbase!UnhandledExceptionFilter", "ntdll!RtlDispatchException",
-                                                     "ntdll!KiUserExceptionDispatch", "ntdll!RtlAllocateHeap",
-                                                     "orders_native!x"}}))),
-              WaitState::signal, "native-wait");
+  expect_wait(
+      wait_with(native_thread(joined({wait,
+                                      {"kernelbase!UnhandledExceptionFilter", "ntdll!RtlDispatchException",
+                                       "ntdll!KiUserExceptionDispatch", "ntdll!RtlAllocateHeap", "orders_native!x"}}))),
+      WaitState::signal, "native-wait");
   // A handler of exceptions waits for a method of the program, which has called nothing.
   const Wait handler =
       wait_with(managed_thread(joined({wait, {"watcher!handler", "ntdll!RtlDispatchException",
@@ -252,15 +279,18 @@ TEST(WindowsStacks, AWaitOfTheProgramThroughComIsAWait) {
 TEST(WindowsStacks, OtherLoopsOfComAreNoCalls) {
   // A person drags something out of the window.
   const Frames drag = {"win32u!NtUserGetMessage", "user32!GetMessageW", "ole32!sub_1", "ole32!DoDragDrop"};
-  EXPECT_EQ(wait_with(managed_thread(joined({drag, {"P ole32!DoDragDrop", "M Orders.Form.Drag()"}}))).state, WaitState::idle);
-  EXPECT_EQ(wait_with(managed_thread(joined({drag, {"orders_native!drag", "P orders_native!drag", "M Orders.X()"}}))).state,
+  EXPECT_EQ(wait_with(managed_thread(joined({drag, {"P ole32!DoDragDrop", "M Orders.Form.Drag()"}}))).state,
             WaitState::idle);
+  EXPECT_EQ(
+      wait_with(managed_thread(joined({drag, {"orders_native!drag", "P orders_native!drag", "M Orders.X()"}}))).state,
+      WaitState::idle);
   // COM's own synchronisation object waits by the same function.
   const Frames wait_in_com(kApartment.begin(), kApartment.begin() + 6);
   EXPECT_EQ(wait_with(native_thread(joined({wait_in_com, {"combase!sub_7", "orders_native!x"}}))).rule, "native-wait");
   // Nothing shows what COM does here.
-  EXPECT_NE(wait_with(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1", "orders_native!x",
-                                      "P orders_native!x", "M Orders.X()"})).rule,
+  EXPECT_NE(wait_with(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!sub_1",
+                                      "orders_native!x", "P orders_native!x", "M Orders.X()"}))
+                .rule,
             "com-call");
 }
 
@@ -273,16 +303,20 @@ TEST(WindowsStacks, ACallOfComBehindAPatch) {
 
 // The thread executes a call of another apartment, and waits for something of its own.
 TEST(WindowsStacks, AServerOfComThatWaitsIsInNoCall) {
-  EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!serve",
-                                "rpcrt4!Invoke", "combase!sub_1", "combase!sub_2"})).rule,
+  EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx",
+                                     "orders_native!serve", "rpcrt4!Invoke", "combase!sub_1", "combase!sub_2"}))
+                .rule,
             "native-wait");
-  EXPECT_EQ(wait_with(native_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "orders_native!serve", "rpcrt4!Invoke"})).rule,
-            "native-sleep");
+  EXPECT_EQ(
+      wait_with(native_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "orders_native!serve", "rpcrt4!Invoke"}))
+          .rule,
+      "native-sleep");
 }
 
 TEST(WindowsStacks, RpcOfTheProgramIsNotKnownToLeaveTheProcess) {
-  const Wait found = wait_with(managed_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3",
-                                          "orders_native!ask", "P orders_native!ask", "M Orders.X()"}));
+  const Wait found =
+      wait_with(managed_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3",
+                                "orders_native!ask", "P orders_native!ask", "M Orders.X()"}));
   expect_wait(found, WaitState::outside, "rpc-call");
   EXPECT_EQ(found.words, "waits for the answer of an RPC server, in the P/Invoke orders_native!ask");
 }
@@ -294,14 +328,15 @@ TEST(WindowsStacks, AConsoleWhoseTextIsSelected) {
 }
 
 TEST(WindowsStacks, DebugOutputThatNobodyTakes) {
-  expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx",
-                                  "kernelbase!OutputDebugStringA", "kernelbase!OutputDebugStringW", "orders_native!log"})),
-              WaitState::blocked, "debug-output");
+  expect_wait(
+      wait_with(native_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx",
+                               "kernelbase!OutputDebugStringA", "kernelbase!OutputDebugStringW", "orders_native!log"})),
+      WaitState::blocked, "debug-output");
 }
 
 TEST(WindowsStacks, AHostsAddress) {
-  expect_wait(wait_with(native_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3", "dnsapi!sub_1",
-                                  "ws2_32!GetAddrInfoW", "orders_native!x"})),
+  expect_wait(wait_with(native_thread({"ntdll!NtAlpcSendWaitReceivePort", "rpcrt4!sub_1", "rpcrt4!NdrClientCall3",
+                                       "dnsapi!sub_1", "ws2_32!GetAddrInfoW", "orders_native!x"})),
               WaitState::outside, "native-name-lookup");
   expect_wait(wait_with(native_thread({"ntdll!NtWaitForSingleObject", "mswsock!sub_1", "mswsock!sub_2", "ws2_32!recv",
                                   "orders_native!x"})),
@@ -319,7 +354,8 @@ TEST(WindowsStacks, ASlimLockOfWindows11) {
   // Otherwise it may be a lock or a condition variable.
   const Wait unnamed = wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!x"}));
   expect_wait(unnamed, WaitState::unknown, "alert-wait");
-  EXPECT_EQ(wait_with(native_thread({"ntdll!ZwWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!x"})).rule, "alert-wait");
+  EXPECT_EQ(wait_with(native_thread({"ntdll!ZwWaitForAlertByThreadId", "ntdll!sub_9", "orders_native!x"})).rule,
+            "alert-wait");
   // The workers of the system's own pool wait so as well.
   EXPECT_EQ(wait_with(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!sub_9"})).state, WaitState::idle);
 }
@@ -338,15 +374,18 @@ TEST(WindowsStacks, AFrameOfOtherSoftwareInsideAWaitIsLookedThrough) {
                                        "ntdll!RtlAcquireSRWLockExclusive", "orders_native!x"})),
               WaitState::blocked, "srw-lock");
   // A library of the program that calls ntdll.dll itself is no such software.
-  EXPECT_EQ(wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "orders_native!x", "P orders_native!x", "M Orders.X()"})).state,
-            WaitState::calls);
+  EXPECT_EQ(
+      wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "orders_native!x", "P orders_native!x", "M Orders.X()"}))
+          .state,
+      WaitState::calls);
 }
 
 TEST(WindowsStacks, ASystemCallWithoutARuleDoesNotRun) {
   const Wait found = wait_with(native_thread({"ntdll!NtFsControlFileLater", "orders_native!x"}));
   expect_wait(found, WaitState::unknown, "system-call");
   EXPECT_EQ(found.words, "is in the system call NtFsControlFileLater");
-  expect_wait(wait_with(managed_thread({"win32u!NtUserPeekMessage", "user32!PeekMessageW", "P user32!PeekMessageW", "M Orders.X()"})),
+  expect_wait(wait_with(managed_thread(
+                  {"win32u!NtUserPeekMessage", "user32!PeekMessageW", "P user32!PeekMessageW", "M Orders.X()"})),
               WaitState::unknown, "system-call");
   EXPECT_EQ(wait_with(native_thread({"ntdll!RtlHashUnicodeString", "orders_native!x"})).state, WaitState::runs);
 }
@@ -362,12 +401,14 @@ TEST(WindowsStacks, APInvokeWithoutItsStubIsAPInvoke) {
     EXPECT_EQ(without.call, with.call);
   };
   same_state({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernelbase!SleepEx", "M Orders.X()"});
-  same_state({"ntdll!NtWaitForMultipleObjects", "kernelbase!WaitForMultipleObjectsEx", "P kernelbase!WaitForMultipleObjectsEx",
-              "M Orders.X()"});
+  same_state({"ntdll!NtWaitForMultipleObjects", "kernelbase!WaitForMultipleObjectsEx",
+              "P kernelbase!WaitForMultipleObjectsEx", "M Orders.X()"});
   same_state({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "orders_native!submit",
               "P orders_native!submit", "M Orders.X()"});
   // The runtime itself waits for a method of the program.
-  EXPECT_EQ(wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "coreclr!", "M Orders.X()"})).rule,
+  EXPECT_EQ(wait_with(managed_thread({"ntdll!NtWaitForSingleObject", "kernelbase!WaitForSingleObjectEx", "coreclr!",
+                                      "M Orders.X()"}))
+                .rule,
             "runtime-wait");
 }
 

@@ -33,8 +33,9 @@ TEST(OtelSettings, TheUrlOfProfilesIsUsedAsItIs) {
 }
 
 TEST(OtelSettings, ACollectorThatMakesNoSenseIsNamedBySource) {
-  EXPECT_EQ(url("", {}),
-            "--otlp needs a URL, since neither OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT nor OTEL_EXPORTER_OTLP_ENDPOINT is set");
+  EXPECT_EQ(
+      url("", {}),
+      "--otlp needs a URL, since neither OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT nor OTEL_EXPORTER_OTLP_ENDPOINT is set");
   EXPECT_EQ(url("http://a:0", {.endpoint = "http://b"}),
             "--otlp: the port of the URL must be from 1 to 65535");
   EXPECT_TRUE(url("", {.endpoint = "https://a"})

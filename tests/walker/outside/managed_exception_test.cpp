@@ -77,8 +77,11 @@ class ManagedExceptionTest : public ::testing::Test {
 
 TEST_F(ManagedExceptionTest, HasItsTypeItsMessageAndItsInnerException) {
   ASSERT_THAT(objects(), SizeIs(2));
-  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "no st\xC3\xB6""ck", .hresult = 0x80131620,
-                                      .trace = {}}));
+  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock",
+                                       .message = "no st\xC3\xB6"
+                                                  "ck",
+                                       .hresult = 0x80131620,
+                                       .trace = {}}));
   EXPECT_EQ(objects()[1].type, "System.IO.IOException");
   EXPECT_EQ(objects()[1].message, "");
   EXPECT_THAT(objects()[1].trace, ElementsAre("Orders.Reserve()", "Orders.Submit()"));
@@ -100,7 +103,8 @@ TEST_F(ManagedExceptionTest, MemoryThatIsNoExceptionSaysNothing) {
   // The message is no text, and the trace is no array.
   exception(0x1000, "Orders.OutOfStock", 0x4000, 0xDEAD, 0x2000);
   ASSERT_THAT(objects(), SizeIs(1));
-  EXPECT_EQ(objects()[0], (CrashObject{.type = "Orders.OutOfStock", .message = "", .hresult = 0x80131620, .trace = {}}));
+  EXPECT_EQ(objects()[0],
+            (CrashObject{.type = "Orders.OutOfStock", .message = "", .hresult = 0x80131620, .trace = {}}));
   heap_.put(0x2000, ByteWriter().u64(0x98).u32(0xFFFF'FFFF));
   exception(0x1000, "Orders.OutOfStock", 0x2000, 0, 0x4000);
   heap_.put(0x4000, ByteWriter().u64(0x97).u64(16).u64(0xFFFF'FFFF).u64(0));

@@ -26,7 +26,8 @@ Stretches strip_of(const Recording& recording, std::uint32_t buckets = 10) {
 constexpr std::uint64_t kMs = 1'000'000;
 
 TEST(TimeStrips, ASampleFillsTheTimeBeforeItThatItStandsFor) {
-  EXPECT_EQ(strip_of(recording_of({{.time_ns = 4 * kMs - 1, .value = 4 * kMs - 1, .stack = 7}})), (Stretches{{0, 4, 7}}));
+  EXPECT_EQ(strip_of(recording_of({{.time_ns = 4 * kMs - 1, .value = 4 * kMs - 1, .stack = 7}})),
+            (Stretches{{0, 4, 7}}));
 }
 
 TEST(TimeStrips, TheSameStackInARowIsOneStretch) {

@@ -47,7 +47,8 @@ TEST(ImageRefusal, EachHasAReasonAndAnAdvice) {
 
 TEST(ImageRefusal, EveryResultOfApplicationControl) {
   const auto policy = image_refusal(4551, "a.dll");
-  for (const std::uint32_t error : {4550u, 4556u, 4559u, 4580u, 4583u}) EXPECT_EQ(image_refusal(error, "a.dll"), policy) << error;
+  for (const std::uint32_t error : {4550u, 4556u, 4559u, 4580u, 4583u})
+    EXPECT_EQ(image_refusal(error, "a.dll"), policy) << error;
   // 4560 is ERROR_VSM_NOT_INITIALIZED.
   for (const std::uint32_t error : {4549u, 4560u, 4579u, 4584u}) EXPECT_FALSE(image_refusal(error, "a.dll")) << error;
 }

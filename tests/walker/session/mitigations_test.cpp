@@ -38,7 +38,8 @@ TEST(Mitigations, ThatRefuseTheLibraryAreAFailureBeforeTheAttach) {
     const auto failure = mitigation_refusal(with(one.policy, one.flags), "process 4711 (orders.exe)");
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->code, ExitCode::refused);
-    EXPECT_TRUE(failure->message.starts_with("process 4711 (orders.exe) would refuse mixwalk.dll: ")) << failure->message;
+    EXPECT_TRUE(failure->message.starts_with("process 4711 (orders.exe) would refuse mixwalk.dll: "))
+        << failure->message;
     EXPECT_NE(failure->message.find(one.name), std::string::npos) << failure->message;
     EXPECT_NE(failure->message.find(one.advises), std::string::npos) << failure->message;
     EXPECT_NE(failure->message.find("--outside"), std::string::npos) << failure->message;

@@ -6,7 +6,8 @@ namespace mixwalk {
 namespace {
 
 std::string label(const Frame& frame) {
-  return utf8_label({{.base = 0x1000, .path = "C:\\orders\\orders.dll"}, {.base = 0x1000, .path = "C:\\\xff.dll"}}, frame);
+  return utf8_label({{.base = 0x1000, .path = "C:\\orders\\orders.dll"}, {.base = 0x1000, .path = "C:\\\xff.dll"}},
+                    frame);
 }
 
 TEST(FrameLabel, ANativeFunctionIsItsImageAndSymbol) {

@@ -65,7 +65,8 @@ TEST(RecordingDifference, AFrameThatWasGuessedIsTheSameFrame) {
   for (Recording* recording : {&before, &after}) {
     recording->event = SampleEvent::wall;
     recording->threads = {{1, 1, "main"}};
-    recording->frames = {{.trust = recording == &before ? Trust::scan : Trust::unwind_info, .address = 0x1234, .name = "work"}};
+    recording->frames = {
+        {.trust = recording == &before ? Trust::scan : Trust::unwind_info, .address = 0x1234, .name = "work"}};
     recording->nodes = {{Recording::kNone, 0}};
     recording->samples = {{.stack = 0}};
   }
@@ -101,7 +102,9 @@ TEST(RecordingDifference, TextListsWhatGrewAndWhatShrankMostFirst) {
   const std::string out = text(before, after);
   EXPECT_TRUE(out.starts_with("Shares of all wall time, before and after\n"
                               "  before  process 4711  C:\\orders\\orders.exe  ")) << out;
-  EXPECT_NE(out.find("300 samples in 8 s  2 threads  28.1 samples a second of each thread, 100 asked for  a.mixwalk\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("300 samples in 8 s  2 threads  28.1 samples a second of each thread, 100 asked for  a.mixwalk\n"),
+            std::string::npos)
+      << out;
   EXPECT_NE(out.find("\nGrew, with what they call (points of the total)\n"
                      "   +14.7    0.0 % →  14.7 %  M  Orders.Service.Audit<script>alert(1)</script>\n"
                      "   +11.0    6.7 % →  17.6 %  M  Orders.Service.Price(int)\n"

@@ -98,7 +98,8 @@ void expect_in_file_schema(const std::string& name, Enum last) {
   const std::string values = schema.substr(begin, schema.find('}', begin) - begin);
   for (int i = 0; i <= static_cast<int>(last); ++i) {
     std::string word(enum_name(static_cast<Enum>(i)));
-    std::ranges::transform(word, word.begin(), [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+    std::ranges::transform(word, word.begin(),
+                           [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
     EXPECT_NE(values.find("  " + word + " = " + std::to_string(i) + ';'), std::string::npos) << word;
   }
 }

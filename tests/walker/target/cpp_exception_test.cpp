@@ -41,7 +41,8 @@ MinidumpException thrown_by_msvc() {
 }
 
 TEST(CppException, OfMsvcHasItsTypeAndItsText) {
-  const PiecedMemory memory = msvc({".?AVout_of_stock@orders@@", ".?AVruntime_error@std@@", ".?AVexception@std@@"}, 0x10);
+  const PiecedMemory memory =
+      msvc({".?AVout_of_stock@orders@@", ".?AVruntime_error@std@@", ".?AVexception@std@@"}, 0x10);
   EXPECT_EQ(cpp_exception(memory, thrown_by_msvc()),
             (CrashObject{.type = "orders::out_of_stock", .message = "no stock", .trace = {}}));
 }

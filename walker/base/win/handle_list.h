@@ -35,8 +35,9 @@ class HandleList {
     ready_ = initialized_ &&
              UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(),
                                        handles_.size() * sizeof(HANDLE), nullptr, nullptr);
-    with_job_ = ready_ && job != nullptr &&
-                UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job_, sizeof job_, nullptr, nullptr);
+    with_job_ =
+        ready_ && job != nullptr &&
+        UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job_, sizeof job_, nullptr, nullptr);
   }
   ~HandleList() {
     if (initialized_) DeleteProcThreadAttributeList(get());

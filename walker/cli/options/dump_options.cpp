@@ -90,8 +90,9 @@ constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
 
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kStackOptions = {
-    "--outside", "--inside", "--dac", "--runtime-data", "--thread", "--symbol-path", "--symbols",
-    "--symbol-limits", "--depth", "--managed-only", "--asm", "--all", "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one", "--no-host"};
+    "--outside",       "--inside", "--dac",          "--runtime-data", "--thread", "--symbol-path", "--symbols",
+    "--symbol-limits", "--depth",  "--managed-only", "--asm",          "--all",    "--color",       "--at-once",
+    "--no-locks",      "--repeat", "--every",        "--one-by-one",   "--no-host"};
 
 using OptionNames = std::initializer_list<const char*>;
 

@@ -19,38 +19,38 @@ namespace mixwalk {
 namespace {
 
 template <bool (*write)(const ShownRecording&, ByteSink&)>
-bool shown(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+bool write_shown(const Recording& recording, const ShowOptions&, ByteSink& sink) {
   return write(recording, sink);
 }
 
 template <bool annotate>
-bool collapsed(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+bool write_folded(const Recording& recording, const ShowOptions&, ByteSink& sink) {
   return write_collapsed(recording, sink, {.annotate = annotate});
 }
 
-bool html(const Recording& recording, const ShowOptions& options, ByteSink& sink) {
+bool write_html(const Recording& recording, const ShowOptions& options, ByteSink& sink) {
   return write_html_recording(ShownRecording(recording, !options.filter.all), options, sink);
 }
 
-bool html_of_dumps(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
+bool write_dumps_html(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
   return write_html_dumps(dumps, options, sink);
 }
 
-bool mixwalk_file(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+bool write_mixwalk(const Recording& recording, const ShowOptions&, ByteSink& sink) {
   return write_store(recording, sink);
 }
 
-bool otlp(const Recording& recording, const ShowOptions&, ByteSink& sink) {
+bool write_otlp_file(const Recording& recording, const ShowOptions&, ByteSink& sink) {
   static DiskImageFiles disk;
   static LocalImageFiles images(disk);
   return write_otlp(recording, images, sink);
 }
 
-bool json(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
+bool write_dump_json(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
   return write_json(dumps.front(), options.filter, sink);  // there is one: one_dump_refusal()
 }
 
-bool text(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
+bool write_dumps_text(std::span<const Snapshot> dumps, const ShowOptions& options, ByteSink& sink) {
   return std::ranges::all_of(dumps, [&](const Snapshot& dump) {
     return (&dump == &dumps.front() || sink.write("\n")) && write_text(dump, options, sink);
   });
@@ -64,19 +64,19 @@ constexpr std::uint64_t kBrowserBytes = 400'000'000;
 
 std::span<const RecordingFormat> recording_formats() {
   static const std::vector<RecordingFormat> formats = {
-      {Format::chrome_trace, "chrome-trace", {".trace.json"}, &shown<write_chrome_trace>},
-      {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &collapsed<true>},
-      {Format::collapsed_plain, "collapsed-plain", {}, &collapsed<false>},
+      {Format::chrome_trace, "chrome-trace", {".trace.json"}, &write_shown<write_chrome_trace>},
+      {Format::collapsed, "collapsed", {".collapsed", ".folded"}, &write_folded<true>},
+      {Format::collapsed_plain, "collapsed-plain", {}, &write_folded<false>},
       {.id = Format::firefox, .name = "firefox", .extensions = {".firefox.json"},
-       .write = &shown<write_firefox_profile>, .browser_bytes = kBrowserBytes},
-      {Format::html, "html", {".html", ".htm"}, &html, &html_of_dumps, &html_refusal},
-      {Format::json, "json", {".json"}, nullptr, &json, &one_dump_refusal},
-      {Format::mixwalk, "mixwalk", {".mixwalk"}, &mixwalk_file},
-      {Format::otlp, "otlp", {".otlp"}, &otlp},
-      {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &shown<write_pprof>},
+       .write = &write_shown<write_firefox_profile>, .browser_bytes = kBrowserBytes},
+      {Format::html, "html", {".html", ".htm"}, &write_html, &write_dumps_html, &html_refusal},
+      {Format::json, "json", {".json"}, nullptr, &write_dump_json, &one_dump_refusal},
+      {Format::mixwalk, "mixwalk", {".mixwalk"}, &write_mixwalk},
+      {Format::otlp, "otlp", {".otlp"}, &write_otlp_file},
+      {Format::pprof, "pprof", {".pb.gz", ".pprof"}, &write_shown<write_pprof>},
       {.id = Format::speedscope, .name = "speedscope", .extensions = {".speedscope.json"},
-       .write = &shown<write_speedscope>, .browser_bytes = kBrowserBytes},
-      {Format::text, "text", {".txt", ".log"}, nullptr, &text, &series_refusal},
+       .write = &write_shown<write_speedscope>, .browser_bytes = kBrowserBytes},
+      {Format::text, "text", {".txt", ".log"}, nullptr, &write_dumps_text, &series_refusal},
   };
   return formats;
 }

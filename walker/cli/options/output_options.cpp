@@ -140,7 +140,8 @@ void add_otlp(CLI::App& app, OtlpArguments& arguments) {
 std::optional<OtlpTarget> finish_otlp(const CLI::App& app, const OtlpArguments& arguments,
                                       const OtelVariables& variables) {
   if (!arguments.url) {
-    for (const char* option : {"--spool", "--otlp-service", "--otlp-attribute", "--otlp-header", "--otlp-command-line"}) {
+    for (const char* option :
+         {"--spool", "--otlp-service", "--otlp-attribute", "--otlp-header", "--otlp-command-line"}) {
       if (app.count(option) != 0) refuse(std::string(option) + " needs --otlp");
     }
     return std::nullopt;

@@ -64,7 +64,8 @@ DoctorLine own_files() {
     return line;
   }
   const std::string version = version_of(dll);
-  line.found = std::string("mixwalk.exe ") + kVersion + ", mixwalk.dll " + (version.empty() ? "that cannot be read" : version);
+  line.found =
+      std::string("mixwalk.exe ") + kVersion + ", mixwalk.dll " + (version.empty() ? "that cannot be read" : version);
   if (version != kVersion) {
     line.state = State::bad;
     line.code = ExitCode::refused;  // the exit code of a dump from inside
@@ -79,10 +80,11 @@ DoctorLine system() {
   // GetVersionEx would answer with the version in a program's manifest.
   const auto get = reinterpret_cast<RtlGetVersion>(
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "RtlGetVersion")));
-  if (get == nullptr || get(&info) < 0) return {.state = State::note, .check = "system", .found = "does not say its version"};
+  if (get == nullptr || get(&info) < 0)
+    return {.state = State::note, .check = "system", .found = "does not say its version"};
   DoctorLine line{.check = "system",
-                  .found = "Windows " + std::to_string(info.dwMajorVersion) + '.' + std::to_string(info.dwMinorVersion) +
-                           '.' + std::to_string(info.dwBuildNumber)};
+                  .found = "Windows " + std::to_string(info.dwMajorVersion) + '.' +
+                           std::to_string(info.dwMinorVersion) + '.' + std::to_string(info.dwBuildNumber)};
   if (info.dwMajorVersion < 10 || info.dwBuildNumber < kOldestBuild) {
     line.state = State::note;
     line.advice = "mixwalk is made for Windows 10 of 2016 (1607) and later";
@@ -124,7 +126,8 @@ DoctorLine environment() {
     if (!value || !is_zero(*value)) continue;
     return {.state = State::note,
             .check = "environment",
-            .found = to_utf8(name) + " is " + to_utf8(*value) + ": .NET programs that are started from here do not let mixwalk in",
+            .found = to_utf8(name) + " is " + to_utf8(*value) +
+                     ": .NET programs that are started from here do not let mixwalk in",
             .advice = "remove the variable"};
   }
   return {.check = "environment", .found = "switches nothing off in .NET programs that are started from here"};

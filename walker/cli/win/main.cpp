@@ -59,7 +59,8 @@ OpenedClr open_clr_of(const Target& target, const DumpFileCommand& command, Stor
   OpenedClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = folders_text(path)},
                            {.dac = command.dac, .symbol_path = path, .servers = servers}, command.runtime_data);
   const bool may_ask = servers == nullptr && command.symbols.asking != SymbolAsking::offline && command.dac.empty();
-  if (may_ask && clr.questions == nullptr && !clr.obstacle.empty() && command.runtime_data != RuntimeSource::contracts) {
+  if (may_ask && clr.questions == nullptr && !clr.obstacle.empty() &&
+      command.runtime_data != RuntimeSource::contracts) {
     clr.obstacle += "; with --symbols online, mixwalk asks Microsoft's symbol server for it";
   }
   return clr;

@@ -13,7 +13,6 @@
 #include "walker/cli/options/default_output.h"
 #include "walker/cli/output/piece_path.h"
 #include "walker/cli/output/print_failure.h"
-#include "walker/report/html_exporter.h"
 #include "walker/session/win/processes.h"
 #include "walker/shown/recording_filter.h"
 

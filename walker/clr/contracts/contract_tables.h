@@ -13,9 +13,9 @@ namespace mixwalk {
 
 // The descriptor of the runtime that is loaded at `runtime_base`, together with the data that the descriptor lacks but
 // that is known for its versions (.NET 9 and 10). A failure says in one line why the runtime's data cannot be read: it
-// has no descriptor (before .NET 9), or it has a version of a contract that is not known here. `file`: returns the file of
-// the runtime's image, or nothing; it is called if the memory lacks the descriptor, as that of a small dump does. May be
-// null. Not frozen-safe.
+// has no descriptor (before .NET 9), or it has a version of a contract that is not known here. `file`: returns the file
+// of the runtime's image, or nothing; it is called if the memory lacks the descriptor, as that of a small dump does.
+// May be null. Not frozen-safe.
 //
 // The two descriptors no longer change: 9.0 and 10.0 get fixes only. What to do for a new runtime: docs/contracts.md.
 Outcome<ContractDescriptor> known_contracts(const MemoryReader& memory, std::uint64_t runtime_base,

@@ -23,8 +23,9 @@ class ContractDescriptor {
   // `rva`: the result of find(). Returns nothing if the descriptor cannot be read or contradicts itself. Nothing of the
   // target is trusted.
   //
-  // `file`: the image's file, if the memory may lack a part of the image, as that of a small dump does; may be empty. The
-  // descriptor begins in a writable section, because the loader relocates its two addresses. Nothing changes it later.
+  // `file`: the image's file, if the memory may lack a part of the image, as that of a small dump does; may be empty.
+  // The descriptor begins in a writable section, because the loader relocates its two addresses. Nothing changes it
+  // later.
   static std::optional<ContractDescriptor> read(const MemoryReader& memory, std::uint64_t runtime_base,
                                                 std::uint32_t rva, std::vector<std::byte> file = {});
   // `text`: the descriptor's JSON; `pointers`: the table of the addresses of global variables.

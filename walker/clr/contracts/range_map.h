@@ -16,8 +16,8 @@ struct CodeSection {
   bool stubs = false;        // the range has stubs only
 };
 
-// The section that contains an address. Returns nothing if the runtime has no code there. `unreadable`: set if the part of
-// the map that would say so cannot be read; may be null. Not frozen-safe.
+// The section that contains an address. Returns nothing if the runtime has no code there. `unreadable`: set if the part
+// of the map that would say so cannot be read; may be null. Not frozen-safe.
 //
 // Source: docs/design/datacontracts/ExecutionManager.md of the runtime, public. Folklore: the document says that
 // TopLevelData is a pointer to the top level; in .NET 9 and 10 the top level itself begins at that field (256

@@ -84,7 +84,9 @@ std::string describe_process(std::uint32_t process_id, const std::string& name) 
   return "process " + std::to_string(process_id) + (name.empty() ? "" : " (" + name + ")");
 }
 
-std::string describe_process(std::uint32_t process_id) { return describe_process(process_id, process_name(process_id)); }
+std::string describe_process(std::uint32_t process_id) {
+  return describe_process(process_id, process_name(process_id));
+}
 
 std::string describe_process(HANDLE process) {
   constexpr DWORD kMaxPath = 32'768;  // the longest path of Windows

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The server's end of a pipe, for overlapped I/O. The pipe's name cannot be guessed, the pipe has one instance, and only
-// the user who runs mixwalk and the target may open it, from this machine.
+// The server's end of a pipe, for overlapped I/O. The pipe's name cannot be guessed, the pipe has one instance, and
+// only the user who runs mixwalk and the target may open it, from this machine.
 struct NamedPipe {
   std::wstring name;
   UniqueHandle server;

@@ -17,8 +17,9 @@ struct StartedProcess {
   DWORD error = 0;  // why it could not be started
 };
 
-// CreateProcess. `program`: null if the system is to look for the first word of the command line. `environment`: null for
-// that of this process. The process inherits all handles that can be inherited, unless `startup` has a list of them.
+// CreateProcess. `program`: null if the system is to look for the first word of the command line. `environment`: null
+// for that of this process. The process inherits all handles that can be inherited, unless `startup` has a list of
+// them.
 StartedProcess start_process(const wchar_t* program, std::wstring command_line, DWORD flags, wchar_t* environment,
                              STARTUPINFOW& startup);
 
@@ -35,8 +36,8 @@ struct StartedHelper {
   UniqueHandle job, process;  // the helper ends when the job's handle is closed, unless it outlives us
   DWORD id = 0;
 };
-// Starts a helper. It inherits no other handle, and has no console: Ctrl-C is for mixwalk.exe. However this process ends
-// meanwhile, the helper does not stay (handle_list.h). `program`: the path of mixwalk.exe.
+// Starts a helper. It inherits no other handle, and has no console: Ctrl-C is for mixwalk.exe. However this process
+// ends meanwhile, the helper does not stay (handle_list.h). `program`: the path of mixwalk.exe.
 Outcome<StartedHelper> start_helper(const std::wstring& program, const Helper& helper);
 
 // In the helper: the handle that an argument says. Returns null if the text is not one.

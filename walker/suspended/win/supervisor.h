@@ -38,8 +38,8 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   // Not frozen-safe. start() starts the supervising thread and returns false if no thread could be created, or the
-  // thread does not run within that time. stop() joins the thread, and waits without a limit if the system does not let the thread
-  // end; nothing may be frozen or claimed meanwhile.
+  // thread does not run within that time. stop() joins the thread, and waits without a limit if the system does not let
+  // the thread end; nothing may be frozen or claimed meanwhile.
   bool start(DWORD start_ms = kDefaultStartMs) noexcept;
   void stop() noexcept;
   DWORD thread_id() const noexcept { return thread_id_; }  // 0 if no thread could be created

@@ -51,7 +51,11 @@ Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) 
 }
 
 LiveTarget::LiveTarget(UniqueHandle handle, std::uint32_t process_id)
-    : handle_(std::move(handle)), memory_(handle_.get()), stacks_(handle_.get()), moments_(handle_.get()), cache_(memory_) {
+    : handle_(std::move(handle)),
+      memory_(handle_.get()),
+      stacks_(handle_.get()),
+      moments_(handle_.get()),
+      cache_(memory_) {
   process_.id = process_id;
 }
 

@@ -32,7 +32,8 @@ class SecondLetter {
     }
     for (wchar_t letter = L'Z'; letter > L'D' && device_.empty(); --letter) {
       const std::wstring device = {letter, L':'};
-      if (GetDriveTypeW((device + L"\\").c_str()) == DRIVE_NO_ROOT_DIR && DefineDosDeviceW(0, device.c_str(), folder.c_str())) {
+      if (GetDriveTypeW((device + L"\\").c_str()) == DRIVE_NO_ROOT_DIR &&
+          DefineDosDeviceW(0, device.c_str(), folder.c_str())) {
         device_ = device;
         folder_ = device + L"\\";
       }

@@ -131,8 +131,8 @@ struct Mentions {
 // Texts such as `mixwalk dump --at-once`, `dump --at-once` and `--at-once` mention an option. Programs of the tests,
 // and CMake (-D), have options of their own.
 void find_mentions(const std::string& code, Mentions& mentions) {
-  static const std::set<std::string> of_others = {"--full", "--gtest_filter", "--key", "--quick", "--sign", "--timestamp",
-                                                   "--wine10"};
+  static const std::set<std::string> of_others = {"--full", "--gtest_filter", "--key",   "--quick",
+                                                  "--sign", "--timestamp",    "--wine10"};
   std::istringstream stream(code);
   std::vector<std::string> words;
   for (std::string word; stream >> word && word != "--";) words.push_back(word);

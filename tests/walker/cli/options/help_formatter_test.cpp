@@ -113,9 +113,10 @@ TEST(Help, OfAMixwalkThatCannotLookAtProcessesIsNotNeededToNameAnOption) {
     EXPECT_EQ(parse_command_line({"dump", "a.dmp", "--at-once=maybe"}, {}, abilities).to_stderr,
               "mixwalk: --at-once takes no value (see mixwalk dump --help)\n");
   }
-  EXPECT_EQ(parse_command_line({"nothing-like-it"}, {}, kLinux).to_stderr,
-            "mixwalk: there is no command \"nothing-like-it\": dump, convert, symbolise, compare, report or completions "
-            "(see mixwalk --help)\n");
+  EXPECT_EQ(
+      parse_command_line({"nothing-like-it"}, {}, kLinux).to_stderr,
+      "mixwalk: there is no command \"nothing-like-it\": dump, convert, symbolise, compare, report or completions "
+      "(see mixwalk --help)\n");
 }
 
 TEST(Help, OfAMixwalkThatCannotLookAtProcessesSaysWhatWorks) {

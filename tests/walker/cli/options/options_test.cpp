@@ -99,7 +99,8 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_EQ(dump({"-p", "1", "--engine", "copy"}).capture, CaptureChoice::inside);
   EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).capture, CaptureChoice::inside);
   expect_usage({"dump", "-p", "1", "--outside", "--inside"}, "--inside");
-  expect_usage({"dump", "-p", "1", "--outside", "--at-once", "--engine", "copy"}, "--engine cannot be used with --outside");
+  expect_usage({"dump", "-p", "1", "--outside", "--at-once", "--engine", "copy"},
+               "--engine cannot be used with --outside");
   expect_usage({"dump", "-p", "1", "--outside", "--engine", "copy"}, "--engine cannot be used with --outside");
   expect_usage({"dump", "--outside", "--", "orders.exe"}, "--outside needs --process-id or --name");
   expect_usage({"dump", "a.dmp", "--outside"}, "--outside cannot be used with a dump file");
@@ -586,7 +587,9 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-name", "orders"}, "there is no option \"-name\": did you mean --name?");
   expect_usage({"dump", "-p", "1", "-output=x.json"}, "did you mean --output?");
   expect_usage({"nonsense", "--"}, "there is no command \"nonsense\"");
-  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare, report, doctor or completions (see mixwalk --help)");
+  expect_usage(
+      {"--nonsense"},
+      "no command: ps, dump, record, convert, symbolise, compare, report, doctor or completions (see mixwalk --help)");
 }
 
 TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {

@@ -39,7 +39,8 @@ TEST(NoSampleWords, NameWhatNeverHappened) {
   EXPECT_EQ(no_sample_words(SampleEvent::module_load, "orders"),
             "no module named \"orders\" was loaded while it was recorded: the recording is empty (a module is named by "
             "its file, such as orders.dll)");
-  EXPECT_EQ(no_sample_words(SampleEvent::cpu, ""), "no thread used the CPU while it was recorded: the recording is empty");
+  EXPECT_EQ(no_sample_words(SampleEvent::cpu, ""),
+            "no thread used the CPU while it was recorded: the recording is empty");
 }
 
 TEST(RecordSummary, WhileItRunsItsEndIsSaidToo) {

@@ -178,7 +178,8 @@ TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
 TEST_F(EventSourceTest, TheEndOfTheProcessDoesNotWaitForLong) {
   EventSource late(clr_, registry_, *gate_, 10);
   late.set_images(std::make_shared<const ModuleTable>(read_live_modules()));
-  ASSERT_TRUE(late.begin({.sampling = {.engine = Engine::copy}, .event = SampleEvent::module_load}, wanted_events_, unjudged_events_));
+  ASSERT_TRUE(late.begin({.sampling = {.engine = Engine::copy}, .event = SampleEvent::module_load}, wanted_events_,
+                         unjudged_events_));
   late.close();
   late.loaded_module(1, S_OK);
   EXPECT_EQ(wanted_events_, 1u);
@@ -205,8 +206,9 @@ TEST_F(EventSourceTest, OfThreadsThatWereAskedForByTheirIdsOnlyTheirEventsCount)
     const std::uint64_t expected = id == GetCurrentThreadId() ? 1 : 0;
     EventSource events(clr_, registry_, *gate_, 10);
     events.set_images(std::make_shared<const ModuleTable>(read_live_modules()));
-    ASSERT_TRUE(events.begin({.sampling = {.engine = Engine::copy, .thread_ids = {id}}, .event = SampleEvent::module_load},
-                             wanted_events_, unjudged_events_));
+    ASSERT_TRUE(
+        events.begin({.sampling = {.engine = Engine::copy, .thread_ids = {id}}, .event = SampleEvent::module_load},
+                     wanted_events_, unjudged_events_));
     events.loaded_module(1, S_OK);
     EXPECT_EQ(wanted_events_, expected);
     EXPECT_EQ(events.next() != nullptr, expected == 1);

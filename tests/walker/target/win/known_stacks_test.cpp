@@ -36,7 +36,8 @@ class KnownStacksOfThisProcess : public testing::Test {
 };
 
 TEST_F(KnownStacksOfThisProcess, PagesThatAreClosedAreLeftOut) {
-  auto* const pages = static_cast<char*>(VirtualAlloc(nullptr, 6 * kPageBytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+  auto* const pages =
+      static_cast<char*>(VirtualAlloc(nullptr, 6 * kPageBytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
   ASSERT_NE(pages, nullptr);
   DWORD before = 0;
   ASSERT_TRUE(VirtualProtect(pages + kPageBytes, 2 * kPageBytes, PAGE_NOACCESS, &before));

@@ -179,7 +179,8 @@ std::optional<ClrSyncBlocks> DacLibrary::sync_blocks(std::uint32_t first) {
     if (FAILED(result) || data.is_free != 0 || data.address == 0) continue;
     if (data.held == 0 && data.pulse_waiters == 0) continue;
     const bool held = (data.held & 1) != 0;
-    found.blocks.push_back({data.address, data.object, held ? data.holding_thread : 0, held ? data.recursion : 0, held});
+    found.blocks.push_back(
+        {data.address, data.object, held ? data.holding_thread : 0, held ? data.recursion : 0, held});
   }
   found.next = number;
   return found;
