@@ -42,7 +42,7 @@ TEST_P(SeriesOf, ADeadlockIsSeenInEachOfItsDumps) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   const ULONGLONG begun = GetTickCount64();
-  const ProgramResult dumped = run_program(line(hang, {"--repeat", "3", "--every", "2s"}), kSeriesMs);
+  const ProgramResult dumped = run_program(line(hang, {"--repeat", "3", "--every", "2s", "--symbols", "offline"}), kSeriesMs);
   ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
   // The time from the beginning of the first dump to that of the third is measured. The moments of the dumps may be
   // closer together, because on a busy machine it takes more than two seconds until the threads of the first dump are
