@@ -24,7 +24,7 @@ namespace mixwalk {
 // It differs from Visual Studio's form in three ways: a static constructor is marked as static, a lambda always has the
 // number of its method, and a local function has only its name. The parameters of an async method or of an iterator are
 // not known, so their overloads may have the same name: code that counts by these names compares the raw ones too
-// (RecordedStacks). Names of other compilers (F#, Visual Basic) are returned with their types in C#'s form.
+// (ShownStacks). Names of other compilers (F#, Visual Basic) are returned with their types in C#'s form.
 //
 // Pure; not frozen-safe. Any text may be given: a text that is not such a name is returned unchanged. Time and memory
 // are bounded by its length.

@@ -42,18 +42,21 @@ class DwarfFile final : public UnitReader {
   std::string missing_split();
 
   void read_unit(std::uint32_t unit, IndexBuilder& into) override;
-  std::size_t bytes() const noexcept override { return bytes_.capacity() + object_.bytes(); }
+  std::size_t bytes() const noexcept override {
+    return bytes_.capacity() + object_.bytes() + (tied_ != nullptr ? tied_->bytes() : 0);
+  }
 
  private:
   void add_unit(Dwarf_Die die, std::uint64_t bytes, std::uint64_t signature, std::vector<UnitRange>& ranges);
-  std::unique_ptr<SplitFile> open_split(std::uint32_t number) {
-    return SplitFile::open(splits_[number], image_->path, files_, object_.get());
+  SplitFile* open_split(std::uint32_t number) {
+    return SplitFile::open(splits_[number], image_->path, files_, object_.get(), tied_);
   }
 
   std::shared_ptr<const ImageFile> image_;
   std::vector<std::byte> bytes_;
   ImageFiles& files_;
   DwarfObject object_;
+  std::unique_ptr<SplitFile> tied_;
   CodeSpan code_;
   DwarfNames names_;
   DwarfAbbreviations abbreviations_;
@@ -81,7 +84,7 @@ void DwarfFile::read_unit(std::uint32_t number, IndexBuilder& into) {
   lines.add_rows(code_, into);
   if (unit.split == DwarfUnit::kNotSplit) {
     DwarfUnitReader(object_.get(), code_, names_, into).read(die, unit.bytes, unit.base, lines);
-  } else if (const auto split = open_split(unit.split)) {
+  } else if (SplitFile* const split = open_split(unit.split)) {
     DwarfUnitReader(split->debug(), code_, split->names(), into)
         .read(split->unit(), split->unit_bytes(), unit.base, lines);
   }
@@ -102,9 +105,11 @@ void DwarfFile::add_unit(Dwarf_Die die, std::uint64_t bytes, std::uint64_t signa
   if (code_of_unit_.empty()) return;  // the file has only types, or functions that only other units inline
   std::string_view split = attributes.text(DW_AT_dwo_name);
   if (split.empty()) split = attributes.text(DW_AT_GNU_dwo_name);
-  if (!split.empty()) {
+  const std::string_view folder = attributes.text(DW_AT_comp_dir);
+  constexpr std::size_t kMaxPath = 4096;  // all units may refer to one text of many megabytes
+  if (!split.empty() && split.size() + folder.size() <= kMaxPath) {
     unit.split = static_cast<std::uint32_t>(splits_.size());
-    splits_.push_back({std::string(attributes.text(DW_AT_comp_dir)), std::string(split),
+    splits_.push_back({std::string(folder), std::string(split),
                        attributes.number(DW_AT_GNU_dwo_id).value_or(signature)});
   }
   const auto number = static_cast<std::uint32_t>(units_.size());

@@ -11,31 +11,37 @@
 namespace mixwalk {
 
 std::vector<std::string> split_paths(const SplitUnit& unit, std::string_view image_path) {
-  std::vector<std::string> paths = {path_in(unit.folder, unit.name)};
   const std::string_view name = file_name(unit.name);
+  if (!is_file_name(name)) return {};  // such as that of a device
+  std::vector<std::string> paths = {path_in(unit.folder, unit.name)};
   const std::size_t separator = image_path.find_last_of("/\\");
-  if (is_file_name(name) && separator != image_path.npos) {
+  if (separator != image_path.npos) {
     paths.push_back(std::string(image_path.substr(0, separator + 1)) + std::string(name));
   }
   return paths;
 }
 
-std::unique_ptr<SplitFile> SplitFile::open(const SplitUnit& unit, std::string_view image_path, ImageFiles& files,
-                                           Dwarf_Debug main) {
+SplitFile* SplitFile::open(const SplitUnit& unit, std::string_view image_path, ImageFiles& files, Dwarf_Debug main,
+                           std::unique_ptr<SplitFile>& tied) {
   for (const std::string& path : split_paths(unit, image_path)) {
     auto bytes = files.read(path);
     if (!bytes) continue;
     const CoffFile file = CoffFile::parse_object(*bytes);
     if (file.error() != PeError::none) continue;
     std::unique_ptr<SplitFile> split(new SplitFile(std::move(*bytes), file));
-    if (split->find(unit.id, main)) return split;
+    if (split->debug() == nullptr) continue;
+    const bool found = split->find(unit.id, main);
+    // Only now may the file that was tied before go: libdwarf keeps in `main` a pointer to the file that was tied last,
+    // and uses it for the next error (dwarf_set_tied_dbg).
+    tied = std::move(split);
+    if (found) return tied.get();
   }
   return nullptr;
 }
 
 bool SplitFile::find(std::uint64_t id, Dwarf_Debug main) {
   DwarfError error(debug());
-  if (debug() == nullptr || dwarf_set_tied_dbg(debug(), main, error) != DW_DLV_OK) return false;
+  if (dwarf_set_tied_dbg(debug(), main, error) != DW_DLV_OK) return false;
   DwarfAbbreviations abbreviations(object_.section(".debug_abbrev.dwo"));
   constexpr int kMaxUnits = 1000;  // the unit itself, and one for each type
   Dwarf_Unsigned begin = 0;

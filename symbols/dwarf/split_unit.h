@@ -27,13 +27,14 @@ std::vector<std::string> split_paths(const SplitUnit& unit, std::string_view ima
 class SplitFile {
  public:
   // `main` is the image's own debug information, which has the addresses. Returns null if no file of the unit was
-  // found.
-  static std::unique_ptr<SplitFile> open(const SplitUnit& unit, std::string_view image_path, ImageFiles& files,
-                                         Dwarf_Debug main);
+  // found. `tied` keeps the file that was opened last, and must live as long as `main`.
+  static SplitFile* open(const SplitUnit& unit, std::string_view image_path, ImageFiles& files, Dwarf_Debug main,
+                         std::unique_ptr<SplitFile>& tied);
 
   Dwarf_Debug debug() const noexcept { return object_.get(); }
   Dwarf_Die unit() const noexcept { return unit_.get(); }
   std::uint64_t unit_bytes() const noexcept { return unit_bytes_; }
+  std::size_t bytes() const noexcept { return bytes_.capacity() + object_.bytes(); }
   DwarfNames& names() noexcept { return names_; }
 
  private:

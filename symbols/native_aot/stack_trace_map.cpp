@@ -146,7 +146,10 @@ void StackTraceMap::add_handlers(const PeImage& image, std::span<const std::byte
     const std::uint32_t flags_at = kCodesAt + kCodeBytes * info.u8();
     ByteCursor flags(image.bytes_at(unwind + flags_at, 1).value_or(std::span<const std::byte>()));
     const std::uint8_t kind = flags.u8() & kKind;
-    if (info.failed() || flags.failed()) return;
+    if (info.failed() || flags.failed()) {
+      method = 0;
+      continue;
+    }
     if (kind == kMethod) {
       method = find(begin) != nullptr ? begin : 0;
     } else if (method != 0) {

@@ -19,8 +19,7 @@ class ReadPdb final : public PdbBytes {
 
 // Whether a PDB is the image's own, even if it gives no symbols.
 bool is_own(PdbError error) {
-  return error == PdbError::none || error == PdbError::no_debug_info || error == PdbError::rearranged ||
-         error == PdbError::no_sections;
+  return error == PdbError::none || error == PdbError::no_debug_info || error == PdbError::no_sections;
 }
 bool is_own(PortablePdbError error) { return error == PortablePdbError::none; }
 

@@ -40,6 +40,9 @@ std::string as_url_part(std::string_view rest) {
 }  // namespace
 
 SourceLink::SourceLink(std::span<const std::byte> json) {
+  // Those of large repositories have some KB. A parsed value takes many times as much memory as its text.
+  constexpr std::size_t kMaxJson = 1 << 20;
+  if (json.size() > kMaxJson) return;
   const auto* const text = reinterpret_cast<const char*>(json.data());
   const auto document = nlohmann::json::parse(text, text + json.size(), nullptr, false);
   const auto documents = document.is_object() ? document.find("documents") : document.end();

@@ -18,7 +18,8 @@ constexpr long kGlobalDefault = 3;
 constexpr int kOptWriteData = 10001, kOptUrl = 10002, kOptErrorBuffer = 10010, kOptUserAgent = 10018,
               kOptXferInfoData = 10057, kOptCaInfo = 10065, kOptWriteFunction = 20011, kOptXferInfoFunction = 20219,
               kOptNoProgress = 43, kOptFollowLocation = 52, kOptMaxRedirects = 68, kOptNoSignal = 99,
-              kOptConnectTimeoutMs = 156, kOptProtocols = 181, kOptRedirectProtocols = 182;
+              kOptConnectTimeoutMs = 156, kOptProtocols = 181, kOptRedirectProtocols = 182,
+              kOptQuickExit = 322;
 constexpr int kInfoStatus = 0x200002, kInfoContentLength = 0x600000 + 15;
 constexpr long kHttp = 1, kHttps = 2;
 constexpr int kOk = 0, kUnsupportedProtocol = 1;
@@ -132,6 +133,9 @@ class CurlGet final : public HttpGet {
     curl.setopt(curl_, kOptErrorBuffer, error.data());
     curl.setopt(curl_, kOptUserAgent, "mixwalk");
     curl.setopt(curl_, kOptNoSignal, 1L);
+    // Otherwise the end of a request waits for a look-up of a name, which may take longer than all limits. (Unknown to
+    // libcurl before 7.87.)
+    curl.setopt(curl_, kOptQuickExit, 1L);
     curl.setopt(curl_, kOptProtocols, kHttp | kHttps);
     curl.setopt(curl_, kOptFollowLocation, 1L);
     curl.setopt(curl_, kOptMaxRedirects, kMaxRedirects);

@@ -28,6 +28,16 @@ std::filesystem::path path_of_utf8(const std::string& text) {
   return std::filesystem::path(std::u8string(text.begin(), text.end()));
 }
 
+// On Windows, text that is not UTF-8 has no path: an old linker wrote the name of its PDB in another encoding.
+bool is_path(const std::string& text) {
+  try {
+    path_of_utf8(text);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 std::string errno_words() { return std::error_code(errno, std::generic_category()).message(); }
 
 // FNV-1a: which byte of the store's lock file belongs to a key. Two keys with the same byte only wait for each other.
@@ -160,6 +170,7 @@ class SymbolServers::Request final : public HttpTaker {
   }
   // Closes the partial file.
   void end() {
+    if (!out_.is_open()) return;  // nothing came before the command's time was over
     errno = 0;
     out_.close();
     if (!out_) fail_to_write();
@@ -231,6 +242,7 @@ SymbolServers::SymbolServers(const std::vector<SymbolPath::Server>& servers, Htt
 std::optional<FetchedFile> SymbolServers::fetch(const StoreKey& key, const FileCheck& check) {
   // A key may come from a target or a file, and becomes a part of paths and of URLs.
   if (!is_file_name(key.name) || !is_store_id(key.id)) return std::nullopt;
+  if (!is_path(key.name)) return std::nullopt;
   if (over_ || servers_.empty() || !asked_.insert(ascii_lower(key.name + '/' + key.id)).second) return std::nullopt;
   const auto begin = Clock::now();
   end_ = begin + (limits_.all - spent_);
@@ -251,7 +263,10 @@ std::optional<FetchedFile> SymbolServers::fetch_from(Server& server, const Store
   if (result == Result::loaded) return keep(server, request, check);
   if (result != Result::taken) return std::nullopt;
   auto bytes = DiskImageFiles().read(request.path());
-  if (!bytes || !check(*bytes).empty()) return std::nullopt;
+  if (const std::string why = bytes ? check(*bytes) : std::string("it cannot be read"); !why.empty()) {
+    add_problem(request.path() + " is not used: " + why);
+    return std::nullopt;
+  }
   return FetchedFile{request.path(), std::move(*bytes)};
 }
 

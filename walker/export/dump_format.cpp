@@ -13,8 +13,9 @@ std::uint64_t snapshot_bytes(const Recording& recording) {
   stacks.reserve(recording.nodes.size());
   for (const Recording::Node& node : recording.nodes) {
     const std::uint64_t callers = node.parent == Recording::kNone ? 0 : stacks[node.parent];
-    stacks.push_back(callers + sizeof(StackFrame) + recording.frames[node.frame].name.size() +
-                     recording.frames[node.frame].file.size());
+    const Frame& frame = recording.frames[node.frame];
+    stacks.push_back(callers + sizeof(StackFrame) + frame.name.size() + frame.file.size() + frame.target.size() +
+                     frame.source_url.size());
   }
   std::uint64_t bytes = 0;
   for (const Recording::Sample& sample : recording.samples) {

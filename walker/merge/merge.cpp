@@ -101,7 +101,10 @@ class CopyWalk {
         return;
       }
       pass_calls_below(frame);
-      if (has_made_next_call(frame)) confirm(frame);
+      if (has_made_next_call(frame)) {
+        confirm(frame);
+        proven = true;
+      }
       builder_.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust, proven});
       const StepResult stepped = view_.step.step(frame, leaf_rule(frame.kind));
       trust = stepped.trust;

@@ -64,7 +64,8 @@ class Exceptions {
   // character. Empty if there are several.
   std::string only_text(std::uint64_t from, std::uint64_t end) {
     std::set<std::uint64_t> objects;
-    for (std::uint64_t at = from; at < end && at - from < kMaxArguments; at += 8) {
+    if (end - from > kMaxArguments) return {};  // what was searched in part has no only text
+    for (std::uint64_t at = from; at < end; at += 8) {
       const std::uint64_t value = word(at);
       const std::uint64_t object = value % 8 == 0 ? value : value - kTextUnits;
       if (object % 8 == 0 && object != 0) objects.insert(object);

@@ -25,7 +25,10 @@ class DumpTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return std::uint64_t{dump_.time()} * 1000; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
-  std::optional<std::vector<std::byte>> file_of(const Module& module) const override { return disk_.image(module); }
+  std::optional<std::vector<std::byte>> file_of(const Module& module) const override {
+    auto file = disk_.image(module);
+    return file ? std::move(file) : disk_.fetched_image(module);
+  }
   const MemoryReader& memory() const noexcept override { return memory_; }
   OutsideMemory& outside() noexcept override { return outside_; }
   const Crash* crash() const noexcept override { return crash_ ? &*crash_ : nullptr; }

@@ -24,7 +24,9 @@ constexpr std::array<std::uint32_t, 17> kFaults = {
 std::optional<MinidumpException> fault_at(const StackCopy& stack, std::uint64_t at) {
   const std::uint64_t record = at + kRecordBehind;
   const auto registers = interrupted_context(stack, at);
-  if (!registers || registers->rsp() <= at || stack.word(record + kAddress) != registers->rip) return std::nullopt;
+  // (The pair lies below what was interrupted.)
+  if (!registers || registers->rsp() < at + kBytes) return std::nullopt;
+  if (stack.word(record + kAddress) != registers->rip) return std::nullopt;
   MinidumpException fault{.code = stack.read_value<std::uint32_t>(record).value_or(0),
                           .address = registers->rip,
                           .registers = registers};

@@ -41,7 +41,7 @@ std::size_t ImageBackedMemory::read_up_to(std::uint64_t address, void* into, std
     if (step == 0) {
       try {
         step = read_file(address + done, to + done, bytes - done);
-      } catch (const std::bad_alloc&) {
+      } catch (const std::exception&) {  // no memory, or a name that is no path of this system
         step = 0;
       }
     }

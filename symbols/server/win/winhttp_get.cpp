@@ -102,7 +102,9 @@ class Request {
                                    WINHTTP_FLAG_ESCAPE_DISABLE | (secure ? WINHTTP_FLAG_SECURE : 0))),
         taker_(taker) {
     if (handle_ == nullptr) return;
-    // The user's name and password are never sent by themselves.
+    // Nothing of the user is sent by itself: no name, no password (a server that is named by its address is not covered
+    // by the policy), no cookie.
+    set(WINHTTP_OPTION_DISABLE_FEATURE, WINHTTP_DISABLE_COOKIES | WINHTTP_DISABLE_AUTHENTICATION);
     set(WINHTTP_OPTION_AUTOLOGON_POLICY, WINHTTP_AUTOLOGON_SECURITY_LEVEL_HIGH);
     set(WINHTTP_OPTION_REDIRECT_POLICY, WINHTTP_OPTION_REDIRECT_POLICY_DISALLOW_HTTPS_TO_HTTP);
     set(WINHTTP_OPTION_MAX_HTTP_AUTOMATIC_REDIRECTS, kMaxRedirects);
@@ -150,8 +152,10 @@ class Request {
   bool wait(BOOL begun, Milliseconds limit, const char* too_long) {
     if (!begun) return fail(words_of(GetLastError()));
     const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(limit.count());
-    while (WaitForSingleObject(answers_->came.get(), kLookMs) != WAIT_OBJECT_0) {
+    while (true) {
+      // Asked each time, or a download that flows would never be stopped.
       if (taker_.stop()) return fail({});
+      if (WaitForSingleObject(answers_->came.get(), kLookMs) == WAIT_OBJECT_0) break;
       if (GetTickCount64() >= end) return fail(too_long + std::to_string((limit.count() + 500) / 1000) + " s");
     }
     const DWORD error = answers_->error;

@@ -67,7 +67,7 @@ class SymbolServersTest : public testing::Test {
  protected:
   SymbolServersTest() {
     const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = testing::TempDir() + "symbol_servers_" + test.name();
+    folder_ = (fs::path(testing::TempDir()) / (std::string("symbol_servers_") + test.name())).generic_string();
     fs::remove_all(folder_);
   }
   ~SymbolServersTest() override { fs::remove_all(folder_); }
@@ -92,7 +92,8 @@ class SymbolServersTest : public testing::Test {
     Texts found;
     if (!fs::exists(folder_)) return found;
     for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-      if (!entry.is_directory() && entry.path().filename() != "mixwalk.lock") found.push_back(entry.path().string());
+      if (entry.is_directory() || entry.path().filename() == "mixwalk.lock") continue;
+      found.push_back(entry.path().generic_string());
     }
     return found;
   }
@@ -107,7 +108,7 @@ TEST_F(SymbolServersTest, IsKeptInTheStore) {
   SymbolServers asked = servers({"https://a/x"});
   const auto found = asked.fetch(kKey, says("pdb"));
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->path, kept());
+  EXPECT_EQ(fs::path(found->path).lexically_normal(), fs::path(kept()).lexically_normal());
   EXPECT_EQ(found->bytes.size(), 3u);
   EXPECT_EQ(files(), Texts{kept()});
   ASSERT_EQ(asked.loaded().size(), 1u);
@@ -169,12 +170,19 @@ TEST_F(SymbolServersTest, KeysThatAreNoFilesAreNotAskedFor) {
   EXPECT_TRUE(files().empty());
 }
 
+// An old linker wrote the name of its PDB in another encoding than UTF-8, which is no path of Windows.
+TEST_F(SymbolServersTest, NameThatIsNoTextEndsNothing) {
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_FALSE(asked.fetch({"\xE4.pdb", "ABC1"}, says("")));
+}
+
 TEST_F(SymbolServersTest, AllStoresOnTheLeftGetIt) {
   http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "pdb"};
   SymbolServers asked({{"https://a", {store("one"), store("two"), store("three")}}}, http_, watch_);
   const auto found = asked.fetch(kKey, says("pdb"));
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->path, store("one") + "/app.pdb/ABC1/app.pdb");
+  const fs::path kept_there = store("one") + "/app.pdb/ABC1/app.pdb";
+  EXPECT_EQ(fs::path(found->path).lexically_normal(), kept_there.lexically_normal());
   EXPECT_EQ(files().size(), 3u);
 }
 

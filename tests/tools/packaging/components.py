@@ -147,7 +147,8 @@ def all_components(repository, windows):
                 [r"/build/sources/capstone/", r"/capstone-tables/", r"/libcapstone\.a$"],
                 ["LICENSE.TXT", "LICENSE_LLVM.TXT"], "https://www.capstone-engine.org", repository),
         fetched("LLVM's demanglers", "llvm-toolchain-19", "Apache-2.0 WITH LLVM-exception",
-                [r"/build/sources/llvm-toolchain-19/", r"/libmixwalk_llvm_demangle\.a$"], ["llvm/LICENSE.TXT"],
+                [r"/build/sources/llvm-toolchain-19/", r"/llvm/MicrosoftDemangle\.cpp$",
+                 r"/libmixwalk_llvm_demangle\.a$"], ["llvm/LICENSE.TXT"],
                 "https://llvm.org", repository),
     ]
     components += npm_components(os.path.join(repository, "build/npm/node_modules"))

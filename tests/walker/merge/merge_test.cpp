@@ -278,6 +278,17 @@ TEST(MergeTest, ACallerOfTheRuntimeThatAGuessLedToIsNoGuess) {
   EXPECT_EQ(frames(scene.merged()), frames(Scene(sandwich()).merged()));
 }
 
+TEST(MergeTest, ACallerOfTheRuntimeThatAGuessLedToStaysWhenTheWalkFailsBehindIt) {
+  auto script = sandwich();
+  script[6].proven = script[6].steps_if_guessed = false;
+  script[7].fault = StepFault::bad_unwind;
+  Scene scene(script);
+  scene.calls = sandwich_calls();
+  auto kept = frames(Scene(sandwich()).merged());
+  kept.resize(8);
+  EXPECT_EQ(frames(scene.merged()), kept);
+}
+
 TEST(MergeTest, NeighbouringManagedFramesHaveNoRunBetweenThem) {
   const Stack stack = Scene({{0x10010, 0x7000},
                              {0x900130, 0x7090},
