@@ -100,8 +100,8 @@ std::string PartialFile::commit() {
   std::error_code error;
   fs::rename(written_, path_, error);
   if (error) {
-    error_ = error.message();
-    fs::remove(written_, error);
+    // Whoever holds the file that was to be replaced may let it go, and what was written may not come again.
+    error_ = error.message() + "; what was written is in " + quoted_path(utf8_of(written_));
   }
   return error_;
 }

@@ -62,8 +62,8 @@ std::optional<Failure> cut_too_short(const ReadRecording& input, const ConvertCo
 std::optional<Failure> keep_times(Recording& recording, const ConvertCommand& command) {
   if (!command.from_ms && !command.to_ms) return std::nullopt;
   if (recording.event == SampleEvent::dump) {
-    return Failure{ExitCode::input, input_words(command.input) +
-                                        " is a dump: --from and --to take a part of a recording"};
+    return Failure{ExitCode::usage,
+                   input_words(command.input) + " is a dump: --from and --to take a part of a recording"};
   }
   constexpr std::uint64_t kNsOfMs = 1'000'000;
   const std::vector<Recording::Sample>& all = recording.samples;
@@ -72,7 +72,7 @@ std::optional<Failure> keep_times(Recording& recording, const ConvertCommand& co
   const std::uint64_t from = command.from_ms.value_or(0) * kNsOfMs;
   const std::uint64_t to = command.to_ms ? std::min(*command.to_ms * kNsOfMs, last) : last;
   if (from >= last) {
-    return Failure{ExitCode::input,
+    return Failure{ExitCode::usage,
                    fmt::format("{} is {:.1f} s long: nothing of it is after --from",
                                input_words(command.input), static_cast<double>(last) / 1e9)};
   }
@@ -102,8 +102,8 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
 // No other format has all data of a recording, so a mistake in the command line must not cost the recording.
 bool would_lose_input(const ConvertCommand& command) {
   if (command.output == "-") return false;
-  return command.format->id == Format::mixwalk ? would_empty(command.output, command.input)
-                                           : would_overwrite(command.output, command.input);
+  const bool whole = command.format->id == Format::mixwalk && !command.from_ms && !command.to_ms;
+  return whole ? would_empty(command.output, command.input) : would_overwrite(command.output, command.input);
 }
 
 std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command, const std::string& note) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -31,7 +32,9 @@ bool fits(std::string_view pattern, std::string_view name) {
       pattern.remove_prefix(1);
       behind_star = pattern;
       name_there = name;
-    } else if (!pattern.empty() && !name.empty() && pattern.front() == '?') {
+    } else if (!pattern.empty() && pattern.front() == '?' && (name.empty() || name.front() == '.')) {
+      pattern.remove_prefix(1);  // as in cmd: no character, before a dot or at the end
+    } else if (!pattern.empty() && pattern.front() == '?') {
       pattern.remove_prefix(1);
       name.remove_prefix(first_character(name));
     } else if (!pattern.empty() && !name.empty() && pattern.front() == name.front()) {
@@ -133,15 +136,17 @@ bool fits_wildcards(std::string_view pattern, std::string_view name) {
 std::optional<Failure> expand_names(std::vector<std::string>& names, const ListFolder& list_folder) {
   if (!list_folder) return std::nullopt;
   std::vector<std::string> all;
+  std::unordered_set<std::string> met;
   for (std::string& name : names) {
     if (!has_wildcards(without_prefix(name))) {
+      met.insert(ascii_lower(name));
       all.push_back(std::move(name));
       continue;
     }
     auto files = files_of(name, list_folder);
     if (!files) return files.failure();
     for (std::string& file : *files) {
-      if (std::ranges::find(all, file) == all.end()) all.push_back(std::move(file));
+      if (met.insert(ascii_lower(file)).second) all.push_back(std::move(file));
     }
   }
   names = std::move(all);

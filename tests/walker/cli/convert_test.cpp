@@ -273,6 +273,13 @@ TEST_F(ConvertTest, APartOfARecording) {
     EXPECT_EQ(run(command), ExitCode::ok);
     return *read_recording(file_text(path("part"))).recording;
   };
+  // A part never replaces the whole.
+  ConvertCommand onto_itself{path("in"), path("in"), format_by_name("mixwalk")};
+  onto_itself.from_ms = 1;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(onto_itself), ExitCode::output);
+  EXPECT_NE(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(file_text(path("in")), bytes);
   const auto samples_from = [&](std::uint64_t from_ns, std::uint64_t to_ns) {
     return static_cast<std::size_t>(
         std::ranges::count_if(whole.samples, [&](const Recording::Sample& sample) {
@@ -297,7 +304,7 @@ TEST_F(ConvertTest, APartOfWhatHasNone) {
     ConvertCommand command{path("in"), path("part"), format_by_name("mixwalk")};
     command.from_ms = 3'600'000;
     testing::internal::CaptureStderr();
-    EXPECT_EQ(run(command), ExitCode::input);
+    EXPECT_EQ(run(command), ExitCode::usage);
     EXPECT_FALSE(fs::exists(path("part")));
     return testing::internal::GetCapturedStderr();
   };

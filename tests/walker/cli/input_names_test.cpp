@@ -19,11 +19,11 @@ TEST(FitsWildcards, AsWindowsUsersExpect) {
   for (const auto& [pattern, name] : std::vector<std::pair<std::string, std::string>>{
            {"*", "a"}, {"*.mixwalk", "a.MIXWALK"}, {"A?.mixwalk", "ab.mixwalk"}, {"a*b*c", "aXbXbXc"}, {"*a", "aaa"},
            {"**", ""}, {"?.x", "\xE2\x82\xAC.x"}, {"*.*", "readme"}, {"*.*", "a.b"}, {"readme.*", "readme"},
-           {"a", "A"}}) {
+           {"a", "A"}, {"dump??.mixwalk", "dump1.mixwalk"}, {"a?", "a"}}) {
     EXPECT_TRUE(fits_wildcards(pattern, name)) << pattern << " " << name;
   }
   for (const auto& [pattern, name] : std::vector<std::pair<std::string, std::string>>{
-           {"*.mix", "a.mixwalk"}, {"?.x", "ab.x"}, {"?", ""}, {"a*", "ba"}, {"*.x", "x"}, {"a.*", "ab"}, {"", "a"}}) {
+           {"*.mix", "a.mixwalk"}, {"?.x", "ab.x"}, {"a?b", "a.b"}, {"a*", "ba"}, {"*.x", "x"}, {"a.*", "ab"}, {"", "a"}}) {
     EXPECT_FALSE(fits_wildcards(pattern, name)) << pattern << " " << name;
   }
 }

@@ -187,6 +187,16 @@ TEST_F(SymboliseCommandTest, IsTheRecordingThatHadTheSymbols) {
   EXPECT_TRUE(std::any_of(found.frames.begin(), found.frames.end(), is_inlined));
 }
 
+TEST_F(SymboliseCommandTest, APartThatCanBeReadNeverReplacesTheWhole) {
+  put("in.mixwalk", recorded({{kImagePath, image()}}));
+  fs::resize_file(path("in.mixwalk"), fs::file_size(path("in.mixwalk")) - 1);
+  const std::string cut = file_text(path("in.mixwalk"));
+  const Result onto_itself = symbolise(path("sym"), "in.mixwalk");
+  EXPECT_EQ(onto_itself.code, ExitCode::output) << onto_itself.err;
+  EXPECT_EQ(file_text(path("in.mixwalk")), cut);
+  EXPECT_EQ(symbolise().code, ExitCode::ok);
+}
+
 TEST_F(SymboliseCommandTest, AgainIsTheSame) {
   put("in.mixwalk", recorded({{kImagePath, image()}}));
   put("sym/app.dll", image());

@@ -98,6 +98,10 @@ void RecordOutput::set_aside_earlier_pieces() const {
     fs::path aside = file;
     aside += ".old";
     std::error_code problem;
+    for (int n = 2; fs::exists(aside, problem); ++n) {
+      aside = file;
+      aside += ".old" + std::to_string(n);
+    }
     fs::rename(file, aside, problem);
     const std::string name = to_utf8(file.native());
     print_failure({ExitCode::ok, problem

@@ -83,7 +83,8 @@ function groupThreads(group) {
   const of = new Map();
   for (const i of group.threads) {
     const process = processOf(threadEntries[i].thread);
-    of.set(process, [...of.get(process) ?? [], threadEntries[i].thread]);
+    if (!of.has(process)) of.set(process, []);
+    of.get(process).push(threadEntries[i].thread);
   }
   return [...of].map(([process, threads]) => el('div', {class: 'process-threads'},
       el('p', {}, `${process.name}: ${plural(threads.length, 'thread')}`, ' ', process.sick ? trouble() : null), threadLinks(threads)));

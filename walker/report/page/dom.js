@@ -47,7 +47,7 @@ const spoken = (text) => el('span', {class: 'spoken'}, text);
 
 function choice(label, id, options, onchange) {
   const select = el('select', {id, onchange: () => onchange(select.value)},
-      ...options.map(([value, text]) => el('option', {value}, text)));
+      options.map(([value, text]) => el('option', {value}, text)));
   return el('label', {class: 'choice'}, el('span', {}, label), select);
 }
 

@@ -44,7 +44,7 @@ class TimelineView {
         el('p', {class: 'hint small'}, 'A strip is a thread. High: managed code; two thirds: native code; a thin line: the ' +
             'thread waits, or is idle; nothing: no sample.'),
         el('div', {class: 'strips'}, el('div', {class: 'strip-row'}, el('span', {}), this.axis),
-            ...this.strips.map(({row}) => row)),
+            this.strips.map(({row}) => row)),
         this.detail);
   }
 
