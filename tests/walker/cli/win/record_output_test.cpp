@@ -96,7 +96,8 @@ TEST_F(RecordOutputTest, FurtherFilesOfAnEarlierRecordingAreSetAside) {
   expect_whole(path("orders.2.mixwalk"));
   EXPECT_FALSE(fs::exists(path("orders.3.mixwalk")));
   EXPECT_FALSE(fs::exists(path("orders.5.mixwalk")));
-  EXPECT_EQ(content_of(path("orders.2.mixwalk.old")), "before orders.2.mixwalk");
+  EXPECT_EQ(content_of(path("orders.2.mixwalk.old")), "long before");
+  EXPECT_EQ(content_of(path("orders.2.mixwalk.old2")), "before orders.2.mixwalk");
   EXPECT_EQ(content_of(path("orders.3.mixwalk.old")), "before orders.3.mixwalk");
   EXPECT_EQ(content_of(path("orders.5.mixwalk.old")), "before orders.5.mixwalk");
   EXPECT_EQ(content_of(path("orders.v2.mixwalk")), "another recording");
