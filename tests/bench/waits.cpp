@@ -25,9 +25,10 @@ void compare(const std::string& tool_program, int threads, int rounds) {
   const std::string half = std::to_string(threads / 2);
   const Program program({"--native", half, "--managed", half, "--depth", "20"});
   const std::string id = std::to_string(program.id());
-  Way ways[] = {{"dump -p, with locks", {mixwalk_exe(), "dump", "-p", id}},
-                {"dump --outside -p, with locks", {mixwalk_exe(), "dump", "--outside", "-p", id}},
-                {"dump --no-locks -p", {mixwalk_exe(), "dump", "--no-locks", "-p", id}},
+  Way ways[] = {{"dump -p, with locks", {mixwalk_exe(), "dump", "--symbols", "offline", "-p", id}},
+                {"dump --outside -p, with locks",
+                 {mixwalk_exe(), "dump", "--symbols", "offline", "--outside", "-p", id}},
+                {"dump --no-locks -p", {mixwalk_exe(), "dump", "--symbols", "offline", "--no-locks", "-p", id}},
                 {"dotnet-stack report -p", {tool_program, "report", "-p", id}}};
   const Way& tool = ways[3];
   for (const Way& way : ways) {
