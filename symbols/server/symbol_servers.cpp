@@ -38,6 +38,10 @@ bool is_path(const std::string& text) {
   }
 }
 
+std::string problem_of(const std::optional<std::vector<std::byte>>& bytes, const FileCheck& check) {
+  return bytes ? check(*bytes) : "it cannot be read";
+}
+
 std::string errno_words() { return std::error_code(errno, std::generic_category()).message(); }
 
 // FNV-1a: which byte of the store's lock file belongs to a key. Two keys with the same byte only wait for each other.
@@ -263,7 +267,7 @@ std::optional<FetchedFile> SymbolServers::fetch_from(Server& server, const Store
   if (result == Result::loaded) return keep(server, request, check);
   if (result != Result::taken) return std::nullopt;
   auto bytes = DiskImageFiles().read(request.path());
-  if (const std::string why = bytes ? check(*bytes) : std::string("it cannot be read"); !why.empty()) {
+  if (const std::string why = problem_of(bytes, check); !why.empty()) {
     add_problem(request.path() + " is not used: " + why);
     return std::nullopt;
   }
@@ -371,7 +375,7 @@ std::optional<FetchedFile> SymbolServers::keep(const Server& server, Request& re
   const std::u8string partial = request.partial().u8string();
   auto bytes = DiskImageFiles().read({partial.begin(), partial.end()});
   const StoreKey& key = request.key();
-  if (const std::string why = bytes ? check(*bytes) : std::string("it cannot be read"); !why.empty()) {
+  if (const std::string why = problem_of(bytes, check); !why.empty()) {
     add_problem(key.name + " of " + server.url + " is not used: " + why);
     return std::nullopt;
   }

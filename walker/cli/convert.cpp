@@ -43,19 +43,14 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   return read;
 }
 
-// Why a file that was cut off cannot be used: nothing of it is left, or its rest, which a later look may need, would be
-// replaced.
+// Why a file that was cut off cannot be used: nothing of it is left, or the rest would be replaced.
 std::optional<Failure> cut_too_short(const ReadRecording& input, const ConvertCommand& command) {
   const std::string cut = sentence(input.cut);
   if (cut.empty()) return std::nullopt;
   if (input.recording->event == SampleEvent::dump && input.recording->samples.empty()) {
     return unreadable_file(command.input, cut + "; no thread is left: make the dump again");
   }
-  if (command.output != "-" && would_overwrite(command.output, command.input)) {
-    return unwritable_output(command.output, "that would replace the recording that is read, which was cut off; name "
-                                             "another file");
-  }
-  return std::nullopt;
+  return command.output == "-" ? std::nullopt : would_replace_cut(command.output, command.input);
 }
 
 // Leaves only the part that the command asks for.

@@ -234,9 +234,8 @@ ExitCode Symbolising::run() {
     failure = unwritable_output(command_.output, std::string(writer.problem()));
   }
   if (failure) return print_failure(out.error().empty() ? *failure : unwritable_output(command_.output, out.error()));
-  if (!cut.empty() && would_overwrite(command_.output, command_.input)) {
-    return print_failure(unwritable_output(
-        command_.output, "that would replace the recording that is read, which was cut off; name another file"));
+  if (!cut.empty()) {
+    if (const auto refusal = would_replace_cut(command_.output, command_.input)) return print_failure(*refusal);
   }
   in.close();  // this may be the file that is replaced
   const bool replaces = out.replaces();

@@ -92,8 +92,11 @@ bool DumpTarget::is_stop(const MinidumpException& exception) const {
 }
 
 void DumpTarget::find_first_fault() {
+  if (!is_fault(raised_->code)) return;
   std::uint64_t raise = 0;
   for (const Module& module : modules_) {
+    // Only of the image that is asked for: the dump may lack its exports, and reading them may load a file.
+    if (raised_->address - module.base >= module.size) continue;
     if (ascii_lower(module_name(module)) != "kernelbase.dll") continue;
     if (const auto rva = export_rva(memory_, module.base, "RaiseException")) raise = module.base + *rva;
   }

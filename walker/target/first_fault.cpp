@@ -19,7 +19,7 @@ constexpr std::uint64_t kRaiseBytes = 0x100;                          // more th
 constexpr std::array<std::uint32_t, 17> kFaults = {
     exception_code::kAccessViolation, exception_code::kInPageError, exception_code::kGuardPage, 0x8000'0002,
     0xC000'001D, 0xC000'008C, 0xC000'008D, 0xC000'008E, 0xC000'008F, 0xC000'0090, 0xC000'0091, 0xC000'0092,
-    0xC000'0093, 0xC000'0094, 0xC000'0095, 0xC000'0096, exception_code::kStackOverflow};
+    0xC000'0093, exception_code::kIntegerDivision, 0xC000'0095, 0xC000'0096, exception_code::kStackOverflow};
 
 std::optional<MinidumpException> fault_at(const StackCopy& stack, std::uint64_t at) {
   const std::uint64_t record = at + kRecordBehind;
@@ -41,8 +41,10 @@ std::optional<MinidumpException> fault_at(const StackCopy& stack, std::uint64_t 
 
 }  // namespace
 
+bool is_fault(std::uint32_t code) noexcept { return std::ranges::find(kFaults, code) != kFaults.end(); }
+
 bool is_raised_anew(const MinidumpException& exception, std::uint64_t raise) noexcept {
-  if (!exception.registers || std::ranges::find(kFaults, exception.code) == kFaults.end()) return false;
+  if (!exception.registers || !is_fault(exception.code)) return false;
   return exception.address != exception.registers->rip || (raise != 0 && exception.address - raise < kRaiseBytes);
 }
 

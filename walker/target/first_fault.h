@@ -7,6 +7,9 @@
 
 namespace mixwalk {
 
+// Whether the code is that of a fault of the processor.
+bool is_fault(std::uint32_t code) noexcept;
+
 // Whether an exception has the code of a fault of the processor, but was not raised by one: a handler of the fault has
 // raised it anew. `raise`: the address of kernelbase's RaiseException, or 0.
 bool is_raised_anew(const MinidumpException& exception, std::uint64_t raise) noexcept;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/terminal.h"
 #include "walker/base/write_error.h"
@@ -34,6 +35,12 @@ class CountingSink final : public ByteSink {
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why) {
   const std::string where = path ? quoted_path(*path) : "to standard output";
   return {ExitCode::output, "cannot write " + where + ": " + std::string(why)};
+}
+
+std::optional<Failure> would_replace_cut(const std::string& output, const std::string& input) {
+  if (!would_overwrite(output, input)) return std::nullopt;
+  return unwritable_output(output,
+                           "that would replace the recording that is read, which was cut off; name another file");
 }
 
 std::string written_words(const std::string& path, bool replaced) {

@@ -15,6 +15,9 @@ namespace mixwalk {
 
 // The failure of a file that cannot be written, or of standard output if there is no path.
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why);
+// The failure if a recording that was cut off would be replaced by what of it can be read: a later look may need the
+// rest.
+std::optional<Failure> would_replace_cut(const std::string& output, const std::string& input);
 
 // The line that says that a file is written: `wrote "orders.json" in place of the file that was there`.
 std::string written_words(const std::string& path, bool replaced);
