@@ -50,6 +50,9 @@ struct ClrThread {
   // In the runtime's cooperative mode: a pause of all managed code waits for this thread.
   bool cooperative = false;
   bool pauses = false;  // makes such a pause, as for a garbage collection
+  std::uint64_t object = 0;  // of its System.Threading.Thread; 0 if it has none, or if it is unknown
+  // The runtime's ThreadState bits (threads.h): 0x01000000 a worker of the pool, 0x4000 STA, 0x8000 MTA; 0 if unknown.
+  std::uint32_t state = 0;
   std::uint64_t thrown = 0;  // address of the pointer to the exception that it threw last; 0 if there is none
 
   bool operator==(const ClrThread&) const = default;
@@ -93,6 +96,25 @@ struct ClrLock {
   bool operator==(const ClrLock&) const = default;
 };
 
+// An instance field of objects of one type.
+struct ClrField {
+  std::string name;           // as in the metadata: "<>1__state"
+  std::uint32_t offset = 0;   // bytes from the object's address; in a value type, from where the value begins
+  std::uint8_t element = 0;   // its ELEMENT_TYPE (ECMA-335 II.23.1.16): 0x12 for a reference to an object, 0x11 a value
+  std::uint64_t type = 0;     // the MethodTable of a value type; 0 if it is none, or if it is unknown
+
+  bool operator==(const ClrField&) const = default;
+};
+
+// A type of objects, or a value type.
+struct ClrType {
+  std::string name;                // in the form for people; empty if there is no type
+  std::uint64_t parent = 0;        // the MethodTable of its base type; 0 if none
+  std::vector<ClrField> fields;    // those of its base types as well, base types first
+
+  bool operator==(const ClrType&) const = default;
+};
+
 // The places of instructions in the IL of their methods.
 struct ClrIlPlaces {
   struct Place {
@@ -126,6 +148,11 @@ class ClrQuestions {
   // The types of objects in the form for people: "System.Collections.Generic.List<System.Int32>". The result is in the
   // order of `objects`. An entry is empty if there is no object at its address.
   virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
+
+  // The types at these addresses of MethodTables, in their order. Nothing of the result may be trusted to be sound.
+  virtual std::vector<ClrType> types(std::span<const std::uint64_t> method_tables) {
+    return std::vector<ClrType>(method_tables.size());
+  }
 
   // The same for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;

@@ -18,7 +18,8 @@ constexpr EnumTexts<kLastLockKind> kLockWords{
     "answer to a COM call",
     "answer to a local procedure call",
     "end of a thread",
-    "pause of all managed code"};
+    "pause of all managed code",
+    "semaphore"};
 
 constexpr EnumTexts<Verdict::gone> kVerdictWords{
     "seen once", "stuck", "spinning", "waiting", "idle", "back at the same place", "moved", "unclear", "new", "gone"};

@@ -22,14 +22,19 @@ enum class LockKind : std::uint8_t {
   // The pause of all managed code, as for a garbage collection. The runtime's thread that makes it waits for the owner,
   // which is in a system call and has not told the runtime that it may go on without it. No address either.
   pause,
+  // A SemaphoreSlim, by its address. Any thread may release it, so its owner is known only if the program's own fields
+  // or stacks prove it. What waits for it without a thread is in AsyncTask::object.
+  semaphore,
 };
-inline constexpr LockKind kLastLockKind = LockKind::pause;
+inline constexpr LockKind kLastLockKind = LockKind::semaphore;
 
 // Whether the owner has entered the lock, and can leave it. If not, the owner has to give an answer, or to end.
-constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex; }
+constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex || kind == LockKind::semaphore; }
 
-// Whether the owner may enter the lock once more. An SRW lock blocks its own owner.
-constexpr bool can_enter_again(LockKind kind) noexcept { return is_held(kind) && kind != LockKind::srw_lock; }
+// Whether the owner may enter the lock once more. An SRW lock or a semaphore blocks its own owner.
+constexpr bool can_enter_again(LockKind kind) noexcept {
+  return is_held(kind) && kind != LockKind::srw_lock && kind != LockKind::semaphore;
+}
 
 // Lock::type of the critical section under which Windows loads and unloads DLLs, and starts and ends threads.
 inline constexpr std::string_view kLoaderLock = "loader lock";
@@ -58,7 +63,11 @@ struct Lock {
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0 if it is not held, or if unknown
   std::vector<LockWaiter> waiters;  // sorted by OS thread id
 
-  bool is_free() const { return owner == 0 && !held; }
+  // The threads that hold it together: readers of a ReaderWriterLockSlim, or threads that have entered a semaphore and
+  // not released it. Sorted OS thread ids; only those that are proven. `owner` is 0 then.
+  std::vector<std::uint32_t> sharers = {};
+
+  bool is_free() const { return owner == 0 && !held && sharers.empty(); }
   bool is_loader_lock() const { return kind == LockKind::critical_section && type == kLoaderLock; }
   bool operator==(const Lock&) const = default;
 };

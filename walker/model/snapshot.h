@@ -8,6 +8,7 @@
 
 #include "symbols/assembly.h"
 #include "unmanaged/image/debug_directory.h"
+#include "walker/model/async.h"
 #include "walker/model/call_agreement.h"
 #include "walker/model/crash.h"
 #include "walker/model/lock.h"
@@ -36,6 +37,16 @@ struct BreakerState {
   bool operator==(const BreakerState&) const = default;
 };
 
+// What a thread is, proven by the runtime's data; false if unknown.
+struct ThreadTraits {
+  bool main = false;    // the program's first thread
+  bool pool = false;    // a worker of the thread pool of .NET
+  bool sta = false;     // in a single-threaded apartment of COM
+  bool mta = false;     // in the multi-threaded apartment, explicitly
+  bool pumps = false;   // serves a SynchronizationContext of a user interface (AsyncContext::thread): a UI thread
+  bool operator==(const ThreadTraits&) const = default;
+};
+
 struct Thread {
   std::uint32_t os_id = 0;
   std::uint64_t clr_id = 0;  // the CLR's ThreadID; 0 if the thread never ran managed code
@@ -57,6 +68,11 @@ struct Thread {
   // The processor time that the thread had used up to the dump, kernel and user, in units of 100 ns. Has no value if
   // unknown.
   std::optional<std::uint64_t> cpu = std::nullopt;
+  // The task for whose end the thread waits (Task.Wait, .Result), an index into Snapshot::tasks; AsyncTask::kNone if it
+  // waits for none, or if it is not known for which.
+  std::uint32_t waits_for_task = AsyncTask::kNone;
+  // How the thread belongs to the process, as the runtime knows it.
+  ThreadTraits traits = {};
 
   // Adds an earlier freeze for the same stack: the longer times count, and the freeze is overdue if one of the two was.
   void add_freeze(const Thread& before) {
@@ -130,6 +146,14 @@ struct Snapshot {
   // Why `locks` may be incomplete: they were not looked for, or not all could be read. Empty if `locks` has all that
   // can be known.
   std::string locks_missing;
+  // The tasks that threads wait for, directly or through other tasks, and with `dump --async` those of the heap; the
+  // contexts to which their continuations go, and the thread pool.
+  std::vector<AsyncTask> tasks = {};  // sorted by address
+  std::vector<AsyncContext> contexts = {};
+  ThreadPoolState pool = {};
+  // Why `tasks` may be incomplete, in one line: they were not looked for, or not all could be read. Empty if they have
+  // all that was asked for.
+  std::string tasks_missing = {};
   Omissions omissions;
   // Of a dump file that was written because of an exception.
   std::optional<Crash> crash = std::nullopt;

@@ -26,7 +26,8 @@ constexpr EnumTexts<kLastLockKind> kLockSentences{
     "the answer to a COM call",
     "the answer to a local procedure call",
     "the end of a thread",
-    "the pause of all managed code"};
+    "the pause of all managed code",
+    "System.Threading.SemaphoreSlim"};
 
 constexpr EnumTexts<kLastOpenReason> kReasonSentences{
     "no reason is known",

@@ -52,7 +52,8 @@ inline constexpr EnumTexts<kLastCrashAccess> kEnumNames<CrashAccess>{"none", "re
 template <>
 inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
     "monitor",      "critical-section", "srw-lock",   "threading-lock", "mutex",
-    "send-message", "com-call",         "local-call", "thread-end",     "pause"};
+    "send-message", "com-call",         "local-call", "thread-end",     "pause",
+    "semaphore"};
 
 // The kind as one letter, the mark of frames in texts and pages: M, N, S and G.
 char letter(FrameKind kind) noexcept;
