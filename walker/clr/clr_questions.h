@@ -101,7 +101,9 @@ struct ClrField {
   std::string name;           // as in the metadata: "<>1__state"
   std::uint32_t offset = 0;   // bytes from the object's address; in a value type, from where the value begins
   std::uint8_t element = 0;   // its ELEMENT_TYPE (ECMA-335 II.23.1.16): 0x12 for a reference to an object, 0x11 a value
-  std::uint64_t type = 0;     // the MethodTable of a value type; 0 if it is none, or if it is unknown
+  // The MethodTable of a value type; 0 if it is none, or if it is unknown. Of a generic value type it may be that of the
+  // definition, whose fields lie as if all type arguments were references.
+  std::uint64_t type = 0;
 
   bool operator==(const ClrField&) const = default;
 };
@@ -111,6 +113,9 @@ struct ClrType {
   std::string name;                // in the form for people; empty if there is no type
   std::uint64_t parent = 0;        // the MethodTable of its base type; 0 if none
   std::vector<ClrField> fields;    // those of its base types as well, base types first
+  // The size of its objects as the collector uses it, and of each element of an array or a string (ObjectBytes). An
+  // array's elements begin 16 bytes after the object's address, behind their number, which is a 32-bit value at 8.
+  std::uint32_t base_bytes = 0, component_bytes = 0;
 
   bool operator==(const ClrType&) const = default;
 };
