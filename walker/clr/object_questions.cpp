@@ -35,10 +35,20 @@ std::vector<std::string> ObjectQuestions::heap_object_types(std::span<const std:
   return types;
 }
 
+std::vector<ClrType> ObjectQuestions::types(std::span<const std::uint64_t> method_tables) {
+  std::vector<ClrType> types;
+  for (const std::uint64_t method_table : method_tables) types.push_back(read_type(method_table));
+  return types;
+}
+
 const std::optional<LockLayout>& ObjectQuestions::lock_layout(std::uint64_t method_table) {
   if (const auto known = lock_layouts_.find(method_table); known != lock_layouts_.end()) return known->second;
   if (lock_layouts_.size() == kMaxLayouts) lock_layouts_.clear();
-  return lock_layouts_[method_table] = read_lock_layout(method_table);
+  std::optional<LockLayout>& kept = lock_layouts_[method_table];
+  auto fields = LockFields::of_type(type_name(method_table));
+  if (!fields) return kept;
+  for (const ClrField& field : read_type(method_table).fields) fields->add(field.name, field.offset);
+  return kept = fields->layout();
 }
 
 std::optional<ClrLock> ObjectQuestions::lock_object(std::uint64_t object) {

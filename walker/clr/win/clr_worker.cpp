@@ -66,6 +66,7 @@ class Worker {
     return SyncBlocksAnswer{library_->sync_blocks(ask.first).value_or(ClrSyncBlocks{})};
   }
   QuestionMessage answer(const AskObjectTypes& ask) { return ObjectTypesAnswer{library_->object_types(ask.objects)}; }
+  QuestionMessage answer(const AskTypes& ask) { return TypesAnswer{library_->types(ask.method_tables)}; }
   QuestionMessage answer(const AskHeapObjectTypes& ask) {
     return ObjectTypesAnswer{library_->heap_object_types(ask.addresses)};
   }

@@ -159,6 +159,10 @@ std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint
   return ask_in_parts<AskObjectTypes, std::string>(objects, kMaxNamesAsked);
 }
 
+std::vector<ClrType> WorkerQuestions::types(std::span<const std::uint64_t> method_tables) {
+  return ask_in_parts<AskTypes, ClrType>(method_tables, kMaxTypesAsked);
+}
+
 std::vector<std::string> WorkerQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
   return ask_in_parts<AskHeapObjectTypes, std::string>(addresses, kMaxNamesAsked);
 }
