@@ -46,6 +46,7 @@ class FakeClrQuestions final : public ClrQuestions {
     }
     return types;
   }
+  ManagedHeap heap() override { return {.parts = heap_parts, .types = {}}; }
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override {
     std::vector<std::string> types = object_types(addresses);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -82,6 +83,7 @@ class FakeClrQuestions final : public ClrQuestions {
   std::function<std::string(std::uint64_t)> type_of;  // in place of objects_of
   std::set<std::uint64_t> left_behind;              // look like objects, but are not in the heap
   std::map<std::uint64_t, ClrType> types_of;        // by MethodTable
+  std::vector<HeapPart> heap_parts;
   std::map<std::uint64_t, ClrLock> locks_of;        // by address
   std::vector<std::size_t> lock_questions;          // the number of objects in each question
   std::vector<Assembly> assemblies;

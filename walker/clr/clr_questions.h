@@ -9,6 +9,7 @@
 
 #include "symbols/assembly.h"
 #include "unmanaged/step/stack_copy.h"
+#include "walker/clr/heap_walk.h"
 #include "walker/merge/runtime_call.h"
 #include "walker/model/frame.h"
 
@@ -110,7 +111,7 @@ struct ClrField {
 
 // A type of objects, or a value type.
 struct ClrType {
-  std::string name;                // in the form for people; empty if there is no type
+  std::string name;                // in the form for people; empty if there is no type; "Free" for room between objects
   std::uint64_t parent = 0;        // the MethodTable of its base type; 0 if none
   std::vector<ClrField> fields;    // those of its base types as well, base types first
   // The size of its objects as the collector uses it, and of each element of an array or a string (ObjectBytes). An
@@ -159,7 +160,11 @@ class ClrQuestions {
     return std::vector<ClrType>(method_tables.size());
   }
 
-  // The same for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
+  // The managed heap, without the sizes of types (HeapTypes::bytes_of), which types() gives. It has no parts if it cannot
+  // be read, or if it is being collected.
+  virtual ManagedHeap heap() { return {}; }
+
+  // The same as object_types() for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
   // The locks at these addresses, in the order of `objects`. An entry has no value if no such lock is at its address,
   // or if its fields are not the known ones.

@@ -20,14 +20,24 @@ std::vector<std::string> ObjectQuestions::object_types(std::span<const std::uint
   return types;
 }
 
+ManagedHeap& ObjectQuestions::known_heap(HeapDeadline deadline) {
+  if (!heap_) heap_ = read_heap(deadline);
+  return *heap_;
+}
+
+ManagedHeap ObjectQuestions::heap() {
+  const ManagedHeap& known = known_heap(std::chrono::steady_clock::now() + kHeapWalkTime);
+  return {.parts = known.parts, .types = {.bytes_of = nullptr, .free_room = known.types.free_room, .known = {}}};
+}
+
 // An address is kept if the walk through the heap does not reach it, because it is in or after memory that cannot be
 // read, outside the known parts of the heap, or because kHeapWalkTime has passed.
 std::vector<std::string> ObjectQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
   const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapWalkTime;
-  if (!heap_) heap_ = read_heap(deadline);
+  ManagedHeap& heap = known_heap(deadline);
   std::vector<std::uint64_t> sorted(addresses.begin(), addresses.end());
   std::ranges::sort(sorted);
-  const std::vector<std::uint64_t> objects = possible_objects(memory(), heap_->parts, heap_->types, sorted, deadline);
+  const std::vector<std::uint64_t> objects = possible_objects(memory(), heap.parts, heap.types, sorted, deadline);
   std::vector<std::string> types;
   for (const std::uint64_t address : addresses) {
     types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());

@@ -19,6 +19,7 @@ class ObjectQuestions : public ClrQuestions {
  public:
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) final;
   std::vector<ClrType> types(std::span<const std::uint64_t> method_tables) final;
+  ManagedHeap heap() final;
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) final;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) final;
   void target_ran() override;
@@ -37,6 +38,7 @@ class ObjectQuestions : public ClrQuestions {
   // The type has no name if there is none at this address, and no fields if they cannot be read.
   virtual ClrType read_type(std::uint64_t method_table) = 0;
 
+  ManagedHeap& known_heap(HeapDeadline deadline);
   const std::optional<LockLayout>& lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
 

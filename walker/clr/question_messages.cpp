@@ -139,6 +139,7 @@ void fields(MessageIO&, AskThreads&) {}
 void fields(MessageIO& io, AskSyncBlocks& ask) { io.varint(1, ask.first); }
 void fields(MessageIO& io, AskObjectTypes& ask) { io.packed_fixed64(1, ask.objects, kMaxAsked); }
 void fields(MessageIO& io, AskTypes& ask) { io.packed_fixed64(1, ask.method_tables, kMaxTypesAsked); }
+void fields(MessageIO&, AskHeap&) {}
 void fields(MessageIO& io, AskHeapObjectTypes& ask) { io.packed_fixed64(1, ask.addresses, kMaxAsked); }
 void fields(MessageIO& io, AskLockObjects& ask) { io.packed_fixed64(1, ask.objects, kMaxAsked); }
 void fields(MessageIO& io, AskIlPlaces& ask) { io.packed_fixed64(1, ask.ips, kMaxAsked); }
@@ -157,6 +158,19 @@ void fields(MessageIO& io, SyncBlocksAnswer& answer) {
 }
 void fields(MessageIO& io, ObjectTypesAnswer& answer) { texts(io, answer.types); }
 void fields(MessageIO& io, TypesAnswer& answer) { io.messages(1, answer.types, kMaxTypesAsked, fields); }
+void fields(MessageIO& io, HeapPart& part) {
+  io.fixed64(1, part.begin);
+  io.fixed64(2, part.end);
+  io.fixed64(3, part.limit);
+}
+void fields(MessageIO& io, HeapAnswer::Room& room) {
+  io.fixed64(1, room.begin);
+  io.fixed64(2, room.next);
+}
+void fields(MessageIO& io, HeapAnswer& answer) {
+  io.messages(1, answer.parts, kMaxHeapParts, fields);
+  io.messages(2, answer.rooms, kMaxClrThreads + kMaxHeapRooms, fields);
+}
 void fields(MessageIO& io, LockObjectsAnswer& answer) { entries(io, answer.locks, 5, fields); }
 void fields(MessageIO& io, IlPlacesAnswer& answer) {
   io.all([&](MessageIO& all) {
@@ -197,6 +211,8 @@ void fields(MessageIO& io, QuestionMessage& message) {
   io.one_of<IlPlacesAnswer>(21, message, fields);
   io.one_of<AskTypes>(22, message, fields);
   io.one_of<TypesAnswer>(23, message, fields);
+  io.one_of<AskHeap>(24, message, fields);
+  io.one_of<HeapAnswer>(25, message, fields);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ inline constexpr std::size_t kMaxTypesAsked = 20, kMaxTypeFields = 1000;
 inline constexpr std::size_t kMaxFieldNameBytes = 256;
 inline constexpr std::size_t kMaxClrThreads = 100'000;
 inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
+inline constexpr std::size_t kMaxHeapRooms = 1024;     // besides those of threads: one for each heap of the collector
+inline constexpr std::size_t kMaxHeapParts = 100'000;  // parts have 4 MB, so this is a heap of 400 GB
 
 // The first message, from the side that asks to the worker.
 struct OpenClr {
@@ -77,6 +79,11 @@ struct AskTypes {
   using Answer = struct TypesAnswer;
   std::vector<std::uint64_t> method_tables;
   bool operator==(const AskTypes&) const = default;
+};
+// ClrQuestions::heap.
+struct AskHeap {
+  using Answer = struct HeapAnswer;
+  bool operator==(const AskHeap&) const = default;
 };
 // ClrQuestions::heap_object_types.
 struct AskHeapObjectTypes {
@@ -137,6 +144,15 @@ struct TypesAnswer {
   std::vector<ClrType> types;
   bool operator==(const TypesAnswer&) const = default;
 };
+struct HeapAnswer {
+  std::vector<HeapPart> parts;  // sorted; no part begins before the end of the part before it
+  struct Room {
+    std::uint64_t begin = 0, next = 0;  // HeapTypes::free_room
+    bool operator==(const Room&) const = default;
+  };
+  std::vector<Room> rooms;
+  bool operator==(const HeapAnswer&) const = default;
+};
 struct LockObjectsAnswer {
   std::vector<std::optional<ClrLock>> locks;
   bool operator==(const LockObjectsAnswer&) const = default;
@@ -148,9 +164,9 @@ struct IlPlacesAnswer {
 };
 
 using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks,
-                                     AskObjectTypes, AskTypes, AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan,
+                                     AskObjectTypes, AskTypes, AskHeap, AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan,
                                      Opened, NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
-                                     SyncBlocksAnswer, ObjectTypesAnswer, TypesAnswer, LockObjectsAnswer,
+                                     SyncBlocksAnswer, ObjectTypesAnswer, TypesAnswer, HeapAnswer, LockObjectsAnswer,
                                      IlPlacesAnswer>;
 
 // The message with its length in front.

@@ -37,6 +37,8 @@ const QuestionMessage kMessages[] = {
     ThreadsAnswer{{{.address = 0x1000, .object = 0x5000, .state = 0x0100'0000, .thrown = 0x6000}}},
     AskTypes{{0x1234}},
     TypesAnswer{{{}, {"P+<Do>d__1", 0x1000, {{"<>1__state", 8, 8, 0}, {"<>u__1", 16, 0x11, 0x2000}}, 24, 8}}},
+    AskHeap{},
+    HeapAnswer{{{0x1000, 0x2000, 0x3000}, {}}, {{0x1800, 0x1900}}},
     AskHeapObjectTypes{{0x1234}},
     AskLockObjects{{0x1234, 0x5678}},
     LockObjectsAnswer{{ClrLock{7, 2, true, {0x9ABC}}, std::nullopt, ClrLock{},
@@ -110,6 +112,12 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   EXPECT_TRUE(back(types));  // the largest answer fits into a message
   types.types.back().fields.emplace_back();
   EXPECT_FALSE(back(types));
+  HeapAnswer heap;
+  heap.parts.assign(kMaxHeapParts, {~0ull, ~0ull, ~0ull});
+  heap.rooms.assign(kMaxClrThreads, {~0ull, ~0ull});
+  EXPECT_TRUE(back(heap));
+  heap.parts.push_back({});
+  EXPECT_FALSE(back(heap));
   SyncBlocksAnswer blocks;
   blocks.blocks.blocks.assign(kMaxSyncBlocks, {~0ull, ~0ull, ~0ull, ~0u, true});
   EXPECT_TRUE(back(blocks));

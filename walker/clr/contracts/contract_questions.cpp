@@ -102,7 +102,8 @@ ManagedHeap ContractQuestions::read_heap(HeapDeadline deadline) {
 ClrType ContractQuestions::read_type(std::uint64_t method_table) {
   if (!is_method_table(reader_, method_table)) return {};
   const ObjectBytes bytes = object_bytes_of(reader_, method_table);
-  return {.name = names_.type_name(method_table),
+  const bool free = is_free_room(reader_, method_table);
+  return {.name = free ? "Free" : names_.type_name(method_table),
           .parent = reader_.field(method_table, "MethodTable", "ParentMethodTable").value_or(0),
           .fields = fields_of_type(reader_, modules_, method_table),
           .base_bytes = bytes.base,
