@@ -80,7 +80,7 @@ struct ClrSyncBlocks {
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
-// A System.Threading.Lock (.NET 9 and later) or a ReaderWriterLockSlim, by its fields.
+// A System.Threading.Lock (.NET 9 and later), a ReaderWriterLockSlim or a SemaphoreSlim, by its fields.
 struct ClrLock {
   // The owner's thread id. For a Lock of .NET 9 and 10 it is the system's id; in later sources (not released yet), and
   // for a ReaderWriterLockSlim, it is ClrThread::managed_id. 0 if there is no owner, if the owner has not been written
@@ -89,10 +89,12 @@ struct ClrLock {
   std::uint32_t recursion = 0;   // how often the owner has entered it; 0 if not held, or if the owner is unknown
   bool held = false;
   // What a thread that waits for the lock keeps in its registers or on its stack beside the lock's address: the event
-  // (an object) of a Lock, or one of the addresses of the counters of a ReaderWriterLockSlim. 0 for the others, and for
-  // a Lock for which no thread has waited yet.
+  // (an object) of a Lock, one of the addresses of the counters of a ReaderWriterLockSlim, or the object of a
+  // SemaphoreSlim in whose monitor the thread is. 0 for the others, and for a Lock for which no thread has waited yet.
   std::array<std::uint64_t, 4> kept{};
   bool reader_writer = false;
+  // A SemaphoreSlim, which does not record who has entered it: `held` says that its count is 0.
+  bool semaphore = false;
 
   bool operator==(const ClrLock&) const = default;
 };

@@ -109,6 +109,7 @@ void fields(MessageIO& io, ClrLock& lock) {
   io.varint(3, lock.held);
   io.fixed64s(4, lock.kept);
   io.varint(6, lock.reader_writer);
+  io.varint(7, lock.semaphore);
 }
 
 void fields(MessageIO& io, Assembly& assembly) {

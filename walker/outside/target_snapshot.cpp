@@ -4,6 +4,7 @@
 
 #include "walker/clr/clr_jitted_step.h"
 #include "walker/clr/questioned_code.h"
+#include "walker/locks/serving.h"
 #include "walker/locks/target_locks.h"
 #include "walker/locks/target_tasks.h"
 #include "walker/outside/managed_exception.h"
@@ -58,6 +59,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   if (locks) {
     add_managed_locks(snapshot, target, *clr);
     add_tasks(snapshot, target, *clr);
+    add_serving(snapshot, target, *clr);
   }
   // This comes last, so that only lines are missing if the library fails here.
   add_il_places(snapshot, *clr);

@@ -42,7 +42,7 @@ const QuestionMessage kMessages[] = {
     AskHeapObjectTypes{{0x1234}},
     AskLockObjects{{0x1234, 0x5678}},
     LockObjectsAnswer{{ClrLock{7, 2, true, {0x9ABC}}, std::nullopt, ClrLock{},
-                       ClrLock{7, 0, true, {1, 2, 3, ~0ull}, true}}},
+                       ClrLock{7, 0, true, {1, 2, 3, ~0ull}, true}, ClrLock{0, 0, true, {5}, false, true}}},
     AskIlPlaces{{0x1234, 0x5678}},
     IlPlacesAnswer{},
     IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {}},
