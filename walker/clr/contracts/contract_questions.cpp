@@ -99,13 +99,15 @@ ManagedHeap ContractQuestions::read_heap(HeapDeadline deadline) {
   return contract_heap(reader_, runtime_threads(reader_), deadline);
 }
 
-std::optional<LockLayout> ContractQuestions::read_lock_layout(std::uint64_t method_table) {
-  auto fields = LockFields::of_type(names_.type_name(method_table));
-  if (!fields) return std::nullopt;
-  for (const RuntimeField& field : fields_of_type(reader_, modules_, method_table)) {
-    fields->add(field.name, field.offset);
-  }
-  return fields->layout();
+ClrType ContractQuestions::read_type(std::uint64_t method_table) {
+  if (!is_method_table(reader_, method_table)) return {};
+  const ObjectBytes bytes = object_bytes_of(reader_, method_table);
+  const bool free = is_free_room(reader_, method_table);
+  return {.name = free ? "Free" : names_.type_name(method_table),
+          .parent = reader_.field(method_table, "MethodTable", "ParentMethodTable").value_or(0),
+          .fields = fields_of_type(reader_, modules_, method_table),
+          .base_bytes = bytes.base,
+          .component_bytes = bytes.component};
 }
 
 ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {

@@ -45,7 +45,8 @@ class ContractQuestions final : public ObjectQuestions {
   const MemoryReader& memory() const override { return reader_.memory(); }
   std::string object_type(std::uint64_t object) override;
   ManagedHeap read_heap(HeapDeadline deadline) override;
-  std::optional<LockLayout> read_lock_layout(std::uint64_t method_table) override;
+  std::string type_name(std::uint64_t method_table) override { return names_.type_name(method_table); }
+  ClrType read_type(std::uint64_t method_table) override;
 
   RuntimeReader reader_;
   RuntimeModules modules_;

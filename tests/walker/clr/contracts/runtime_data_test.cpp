@@ -54,6 +54,20 @@ TEST(RuntimeThreads, ListInTheOrderOfTheRuntime) {
                           ClrThread{thread_at(2), 102, 2, 0xD0, false, true}, ClrThread{thread_at(3), 0, 3, 0xD0}));
 }
 
+TEST(RuntimeThreads, ObjectAndState) {
+  constexpr std::uint64_t kHandle = 0x1'8000'0000;
+  CodeMapBuilder runtime;
+  put_threads(runtime, 2);
+  runtime.put64(thread_at(1) + 312, kHandle);
+  runtime.put64(kHandle, 0x2'0000'0000);
+  runtime.put32(thread_at(1), 0x0100'4000);
+  const auto threads = runtime_threads({runtime.memory, whole_descriptor(runtime)});
+  ASSERT_EQ(threads.size(), 2u);
+  EXPECT_EQ(threads[0].object, 0x2'0000'0000u);
+  EXPECT_EQ(threads[0].state, 0x0100'4000u);
+  EXPECT_EQ(threads[1].object, 0u);
+}
+
 TEST(RuntimeThreads, ListThatNeverEndsOrLeadsNowhere) {
   CodeMapBuilder runtime;
   put_threads(runtime, 3);
