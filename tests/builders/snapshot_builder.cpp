@@ -116,8 +116,93 @@ Snapshot representative_snapshot() {
   return snapshot;
 }
 
+void add_async_work(Snapshot& snapshot) {
+  constexpr std::uint64_t kTasks = 0x1'2001'0000, kSemaphore = 0x1'2002'0000;
+  const std::string kWorker = "Orders.Worker.RunAsync(System.Threading.CancellationToken)";
+  const auto add = [&](AsyncTask task) {
+    task.address = kTasks + 0x40 * snapshot.tasks.size();
+    if (task.type.empty()) task.type = "System.Threading.Tasks.Task<System.Int32>";
+    snapshot.tasks.push_back(std::move(task));
+  };
+  const auto method = [](std::string name, std::string file, std::uint32_t line, std::vector<std::uint32_t> awaits) {
+    AsyncTask task;
+    task.kind = TaskKind::async_method;
+    task.method = std::move(name);
+    task.await_number = 0;
+    task.file = std::move(file);
+    task.line = line;
+    task.awaits = std::move(awaits);
+    return task;
+  };
+  AsyncTask load = method("Orders.Window.LoadAsync()", "/src/orders/Window.cs", 31, {1});
+  load.source_url = "https://example.org/Window.cs";
+  load.line_approximate = true;
+  add(load);
+  AsyncTask fetch = method("Orders.Client.FetchAsync()", {}, 0, {});
+  fetch.status = TaskStatus::done;
+  fetch.await_number = -1;
+  fetch.continues_on = 0;
+  fetch.not_resumed = true;
+  add(fetch);
+  AsyncTask all;
+  all.kind = TaskKind::when_all;
+  all.awaits = {3, 4, 5, 6};
+  all.awaits_left_out = 2;
+  add(all);
+  add(method(kWorker, "/src/orders/Worker.cs", 30, {7}));
+  add(method(kWorker, "/src/orders/Worker.cs", 30, {8}));
+  AsyncTask faulted;
+  faulted.status = TaskStatus::faulted;
+  add(faulted);
+  AsyncTask source;
+  source.kind = TaskKind::completion_source;
+  add(source);
+  AsyncTask semaphore;
+  semaphore.kind = TaskKind::semaphore;
+  semaphore.type = "System.Threading.SemaphoreSlim+TaskNode";
+  semaphore.object = kSemaphore;
+  semaphore.object_type = "System.Threading.SemaphoreSlim";
+  add(semaphore);
+  add(semaphore);
+  AsyncTask running = method("Orders.Feed.ReadAsync()", {}, 0, {});
+  running.status = TaskStatus::running;
+  running.await_number = -1;
+  running.thread = snapshot.threads[1].os_id;
+  add(running);
+  add(method("Orders.Feed.LoopAsync()", "/src/orders/Feed.cs", 12, {9}));
+  AsyncTask delay;
+  delay.kind = TaskKind::delay;
+  delay.type = "System.Threading.Tasks.Task+DelayPromise";
+  delay.due_ms = 14'200;
+  add(delay);
+  add(method("Orders.Cache.RefreshAsync()", "/src/orders/Cache.cs", 57, {11}));
+  add(method("Evil.\x1b[31mName\n()", "/src/evil\x1b[2J.cs", 1, {14}));
+  add(method("Orders.Book.CloseAsync()", "/src/orders/Book.cs", 9, {13}));
+  AsyncTask queued;
+  queued.kind = TaskKind::delegate;
+  queued.status = TaskStatus::queued;
+  queued.method = "Orders.Queue+<>c.<Drain>b__4_0()";
+  add(queued);
+  snapshot.contexts = {{.address = 0x1'2003'0000,
+                        .type = "System.Windows.Forms.WindowsFormsSynchronizationContext",
+                        .thread = snapshot.threads[0].os_id}};
+  snapshot.threads[0].waits_for_task = 0;
+  snapshot.threads[0].traits = {.main = true, .sta = true, .pumps = true};
+  snapshot.threads[1].traits = {.pool = true, .mta = true};
+  snapshot.threads[3].waits_for_task = 2;
+  snapshot.locks.push_back({.kind = LockKind::semaphore,
+                            .address = kSemaphore,
+                            .type = "System.Threading.SemaphoreSlim",
+                            .sharers = {snapshot.threads[0].os_id}});
+  snapshot.pool = {.queued = 213, .workers = 16, .working = 16, .goal = 16, .min = 4, .max = 32767};
+  snapshot.pool.items = {{.method = "Orders.Queue+<>c.<Drain>b__4_0()", .count = 12, .task = 15},
+                         {.method = {}, .count = 1}};
+  snapshot.tasks_missing = "the time for tasks was over";
+}
+
 Snapshot checked_snapshot() {
   Snapshot snapshot = representative_snapshot();
+  add_async_work(snapshot);
   std::vector<StackFrame>& whole = snapshot.threads[0].stack.frames;
   whole[1].call = CallCheck::no_call;
   whole[4].call = CallCheck::possible;

@@ -45,6 +45,15 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   return out;
 }
 
+std::string quoted_name(std::string_view name, std::size_t max_bytes) {
+  std::string out = "\"";
+  for (const char c : printable(name, max_bytes)) {
+    if (c == '"') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::string quoted_path(std::string_view path) {
   constexpr std::size_t kMaxShown = 1000;
   return '"' + printable(path, kMaxShown) + '"';

@@ -12,6 +12,9 @@ namespace mixwalk {
 // between characters, followed by "…".
 std::string printable(std::string_view text, std::size_t max_bytes);
 
+// A name in quotes. Quotes inside the name are escaped, so that they do not end the text. `max_bytes`: of the name.
+std::string quoted_name(std::string_view name, std::size_t max_bytes);
+
 // A path in quotes, for a message. It is printable, and at most 1,000 bytes long.
 std::string quoted_path(std::string_view path);
 

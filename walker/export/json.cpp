@@ -10,11 +10,14 @@
 #include "unmanaged/hex.h"
 #include "walker/base/file_time.h"
 #include "walker/hang/crash_place.h"
+#include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
+#include "walker/hang/waits.h"
 #include "walker/model/counters.h"
 #include "walker/model/crash_words.h"
+#include "walker/shown/async_frames.h"
 #include "walker/shown/frame_label.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/image_id.h"
@@ -24,6 +27,8 @@ namespace mixwalk {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr EnumTexts<AsyncFrame::Relation::cut> kRelations{"awaits", "awaited-by", "cut"};
 
 // 64-bit numbers are written as text (hex()), because JavaScript's numbers lose their last bits.
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -100,17 +105,117 @@ std::uint64_t unix_ms(std::uint64_t file_time) {
   return (std::max(file_time, kTicksUntil1970) - kTicksUntil1970) / kTicksOfMs;
 }
 
-Json thread_json(const FrameNames& names, const Thread& thread, ThreadRoles roles, const FrameFilter& filter) {
+// The task of an index. Nothing for none.
+void put_task(Json& json, const char* name, std::uint32_t task) {
+  if (task != AsyncTask::kNone) json[name] = task;
+}
+
+Json async_frames_json(const std::vector<AsyncFrame>& frames) {
+  Json json = Json::array();
+  for (const AsyncFrame& frame : frames) {
+    Json& line = json.emplace_back(Json{{"relation", kRelations.of(frame.relation)}});
+    put_task(line, "task", frame.task);
+    if (frame.depth != 0) line["depth"] = frame.depth;
+    if (frame.count != 1) line["count"] = frame.count;
+    line["label"] = frame.label;
+    if (!frame.state.empty()) line["state"] = frame.state;
+  }
+  return json;
+}
+
+Json task_json(const AsyncTask& task) {
+  Json json = {{"address", hex(task.address)}, {"kind", enum_name(task.kind)}, {"status", enum_name(task.status)}};
+  if (!task.type.empty()) json["type"] = task.type;
+  if (!task.method.empty()) {
+    json["method"] = task.method;
+    json["display"] = managed_name(task.method);
+  }
+  if (task.await_number >= 0) json["await_number"] = task.await_number;
+  if (!task.file.empty()) json["file"] = task.file;
+  if (task.line != 0) json["line"] = task.line;
+  if (!task.source_url.empty()) json["source_url"] = task.source_url;
+  if (task.line_approximate) json["line_approximate"] = true;
+  if (!task.awaits.empty()) json["awaits"] = task.awaits;
+  if (task.awaits_left_out != 0) json["awaits_left_out"] = task.awaits_left_out;
+  if (task.object != 0) json["object"] = hex(task.object);
+  if (!task.object_type.empty()) json["object_type"] = task.object_type;
+  if (task.thread != 0) json["os_id"] = task.thread;
+  put_task(json, "continues_on", task.continues_on);
+  if (task.not_resumed) json["not_resumed"] = true;
+  if (task.due_ms >= 0) json["due_ms"] = task.due_ms;
+  return json;
+}
+
+Json pool_json(const ThreadPoolState& pool) {
+  Json json = Json::object();
+  const auto put = [&](const char* name, std::int64_t number) {
+    if (number >= 0) json[name] = number;
+  };
+  put("queued", pool.queued);
+  put("workers", pool.workers);
+  put("working", pool.working);
+  put("goal", pool.goal);
+  put("min", pool.min);
+  put("max", pool.max);
+  if (pool.items.empty()) return json;
+  json["items"] = Json::array();
+  for (const ThreadPoolState::Item& item : pool.items) {
+    Json& to = json["items"].emplace_back(Json{{"method", or_null(item.method)}, {"count", item.count}});
+    put_task(to, "task", item.task);
+  }
+  return json;
+}
+
+// The fields about asynchronous work. A dump that knows none has no such field.
+void put_async_work(Json& json, const Snapshot& snapshot, const AsyncFrames& frames) {
+  if (!snapshot.tasks_missing.empty()) json["tasks_missing"] = snapshot.tasks_missing;
+  if (snapshot.pool != ThreadPoolState()) json["thread_pool"] = pool_json(snapshot.pool);
+  for (const AsyncContext& context : snapshot.contexts) {
+    Json& to = json["contexts"].emplace_back(Json{{"address", hex(context.address)}, {"type", or_null(context.type)}});
+    to["os_id"] = context.thread == 0 ? Json(nullptr) : Json(context.thread);
+  }
+  for (const AsyncTask& task : snapshot.tasks) json["tasks"].push_back(task_json(task));
+  for (const TaskGroup& group : frames.groups()) {
+    Json& to = json["task_groups"].emplace_back(Json{{"count", group.count}});
+    to["async_frames"] = async_frames_json(frames.of(group.first));
+  }
+}
+
+Json wait_json(const FrameNames& names, const Thread& thread) {
+  const Wait wait = wait_of(names, thread);
+  if (wait.rule.empty()) return nullptr;
+  return {{"state", enum_name(wait.state)},
+          {"rule", wait.rule},
+          {"words", wait.words},
+          {"frame", wait.frame == kNoFrame ? Json(nullptr) : Json(wait.frame)},
+          {"program_frame", wait.program == kNoFrame ? Json(nullptr) : Json(wait.program)}};
+}
+
+std::vector<std::string_view> trait_names(const ThreadTraits& traits) {
+  std::vector<std::string_view> names;
+  if (traits.main) names.push_back("main");
+  if (traits.pool) names.push_back("pool");
+  if (traits.sta) names.push_back("sta");
+  if (traits.mta) names.push_back("mta");
+  if (traits.pumps) names.push_back("pumps");
+  return names;
+}
+
+Json thread_json(const FrameNames& names, const AsyncFrames& async_frames, const Thread& thread, ThreadRoles roles,
+                 const FrameFilter& filter) {
   const Stack& stack = thread.stack;
   Json json = {{"os_id", thread.os_id}, {"os_id_hex", hex(thread.os_id)}};
   json["managed"] = thread.clr_id != 0;
   json["clr_id"] = thread.clr_id == 0 ? Json(nullptr) : Json(hex(thread.clr_id));
   json["name"] = or_null(thread.name);
   json["roles"] = role_names(roles);
+  if (const auto traits = trait_names(thread.traits); !traits.empty()) json["traits"] = traits;
   json["created_unix_ms"] = thread.created == 0 ? Json(nullptr) : Json(unix_ms(thread.created));
   json["cpu_ns"] = thread.cpu ? Json(std::min(*thread.cpu, kMaxTicks) * kNsOfTick) : Json(nullptr);
   json["skipped"] = or_null(thread.skipped);
   json["standing"] = enum_name(standing_of(names, thread));
+  json["wait"] = wait_json(names, thread);
+  put_task(json, "waits_for_task", thread.waits_for_task);
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
   json["engine"] = enum_name(stack.engine);
@@ -137,6 +242,8 @@ Json thread_json(const FrameNames& names, const Thread& thread, ThreadRoles role
   for (const std::size_t i : selection.frames) {
     json["frames"].push_back(frame_json(names.snapshot(), stack.frames[i], run_of[i]));
   }
+  const std::vector<AsyncFrame> frames = async_frames.of(thread);
+  if (!frames.empty()) json["async_frames"] = async_frames_json(frames);
   return json;
 }
 
@@ -149,6 +256,7 @@ Json lock_json(const Lock& lock) {
   for (const LockWaiter& waiter : lock.waiters) {
     json["waiters"].push_back({{"os_id", waiter.os_id}, {"pulse", waiter.pulse}});
   }
+  if (!lock.sharers.empty()) json["sharers"] = lock.sharers;
   return json;
 }
 
@@ -245,11 +353,13 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["locks_missing"] = or_null(snapshot.locks_missing);
   json["locks"] = Json::array();
   for (const Lock& lock : snapshot.locks) json["locks"].push_back(lock_json(lock));
+  const AsyncFrames async_frames(snapshot);
+  put_async_work(json, snapshot, async_frames);
   json["threads"] = Json::array();
   const FrameNames names(snapshot);
   const std::vector<ThreadRoles> roles = thread_roles(snapshot);
   for (std::size_t i = 0; i < roles.size(); ++i) {
-    json["threads"].push_back(thread_json(names, snapshot.threads[i], roles[i], filter));
+    json["threads"].push_back(thread_json(names, async_frames, snapshot.threads[i], roles[i], filter));
   }
   return json;
 }

@@ -102,6 +102,21 @@ const Json& array_of(const Json& object, const char* name) {
   return *value;
 }
 
+// An array of numbers, or nothing if there is none.
+std::vector<std::uint32_t> numbers_of(const Json& object, const char* name) {
+  std::vector<std::uint32_t> numbers;
+  const Json* const value = member(object, name);
+  if (value == nullptr) return numbers;
+  if (!value->is_array()) refuse(name, "array");
+  for (const Json& number : *value) {
+    if (!number.is_number_unsigned() || !std::in_range<std::uint32_t>(number.get<std::uint64_t>())) {
+      refuse(name, "array of numbers that they can be");
+    }
+    numbers.push_back(static_cast<std::uint32_t>(number.get<std::uint64_t>()));
+  }
+  return numbers;
+}
+
 const Json& object_of(const Json& object, const char* name) {
   static const Json kEmpty = Json::object();
   const Json* const value = member(object, name);
@@ -116,12 +131,21 @@ Enum word_of(const Json& object, const char* name) {
   return enumerator_of<Enum>(text_of(object, name)).value_or(Enum{});
 }
 
+constexpr const char* kMissingEntry = "index of an entry that is there";
+
 // An index into an array of `count` elements, or -1 for null.
 std::int32_t index_of(const Json& object, const char* name, std::size_t count) {
   const Json* const value = member(object, name);
   if (value == nullptr) return Frame::kNone;
   const auto index = number_of<std::int32_t>(object, name);
-  if (static_cast<std::size_t>(index) >= count) refuse(name, "index of an entry that is there");
+  if (static_cast<std::size_t>(index) >= count) refuse(name, kMissingEntry);
+  return index;
+}
+
+// The same for an index of a task or of a context; AsyncTask::kNone if the field is missing.
+std::uint32_t task_index_of(const Json& object, const char* name, std::size_t count) {
+  const auto index = number_of<std::uint32_t>(object, name, AsyncTask::kNone);
+  if (index != AsyncTask::kNone && index >= count) refuse(name, kMissingEntry);
   return index;
 }
 
@@ -172,6 +196,21 @@ Stack read_stack(const Json& json, const Snapshot& snapshot) {
   return stack;
 }
 
+ThreadTraits read_traits(const Json& json) {
+  ThreadTraits traits;
+  const Json* const value = member(json, "traits");
+  if (value == nullptr) return traits;
+  if (!value->is_array()) refuse("traits", "array");
+  for (const Json& word : *value) {
+    traits.main = traits.main || word == "main";
+    traits.pool = traits.pool || word == "pool";
+    traits.sta = traits.sta || word == "sta";
+    traits.mta = traits.mta || word == "mta";
+    traits.pumps = traits.pumps || word == "pumps";
+  }
+  return traits;
+}
+
 Thread read_thread(const Json& json, const Snapshot& snapshot) {
   Thread thread;
   thread.os_id = number_of<std::uint32_t>(json, "os_id");
@@ -190,6 +229,8 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
   thread.copy_cut = flag_of(json, "copy_cut");
   thread.moment = number_of<std::uint32_t>(json, "moment");
   if (thread.moment > snapshot.moments.size()) refuse("moment", "moment that is there");
+  thread.waits_for_task = task_index_of(json, "waits_for_task", snapshot.tasks.size());
+  thread.traits = read_traits(json);
   thread.stack = read_stack(json, snapshot);
   return thread;
 }
@@ -205,7 +246,62 @@ Lock read_lock(const Json& json) {
   for (const Json& waiter : array_of(json, "waiters")) {
     lock.waiters.push_back({number_of<std::uint32_t>(waiter, "os_id"), flag_of(waiter, "pulse")});
   }
+  lock.sharers = numbers_of(json, "sharers");
   return lock;
+}
+
+AsyncTask read_task(const Json& json, std::size_t tasks, std::size_t contexts) {
+  AsyncTask task;
+  task.address = hex_of(json, "address");
+  task.kind = word_of<TaskKind>(json, "kind");
+  task.status = word_of<TaskStatus>(json, "status");
+  task.type = text_of(json, "type");
+  task.method = text_of(json, "method");
+  task.await_number = number_of<std::int32_t>(json, "await_number", -1);
+  task.file = text_of(json, "file");
+  task.line = number_of<std::uint32_t>(json, "line");
+  task.source_url = text_of(json, "source_url");
+  task.line_approximate = flag_of(json, "line_approximate");
+  task.awaits = numbers_of(json, "awaits");
+  for (const std::uint32_t awaited : task.awaits) {
+    if (awaited >= tasks) refuse("awaits", "array of indices of entries that are there");
+  }
+  task.awaits_left_out = number_of<std::uint32_t>(json, "awaits_left_out");
+  task.object = hex_of(json, "object");
+  task.object_type = text_of(json, "object_type");
+  task.thread = number_of<std::uint32_t>(json, "os_id");
+  task.continues_on = task_index_of(json, "continues_on", contexts);
+  task.not_resumed = flag_of(json, "not_resumed");
+  task.due_ms = number_of<std::int64_t>(json, "due_ms", -1);
+  return task;
+}
+
+ThreadPoolState read_pool(const Json& json, std::size_t tasks) {
+  ThreadPoolState pool;
+  pool.queued = number_of<std::int64_t>(json, "queued", -1);
+  pool.workers = number_of<std::int32_t>(json, "workers", -1);
+  pool.working = number_of<std::int32_t>(json, "working", -1);
+  pool.goal = number_of<std::int32_t>(json, "goal", -1);
+  pool.min = number_of<std::int32_t>(json, "min", -1);
+  pool.max = number_of<std::int32_t>(json, "max", -1);
+  for (const Json& item : array_of(json, "items")) {
+    pool.items.push_back({.method = text_of(item, "method"),
+                          .count = number_of<std::uint32_t>(item, "count"),
+                          .task = task_index_of(item, "task", tasks)});
+  }
+  return pool;
+}
+
+void read_async_work(const Json& json, Snapshot& snapshot) {
+  snapshot.tasks_missing = text_of(json, "tasks_missing");
+  for (const Json& from : array_of(json, "contexts")) {
+    snapshot.contexts.push_back({.address = hex_of(from, "address"),
+                                 .type = text_of(from, "type"),
+                                 .thread = number_of<std::uint32_t>(from, "os_id")});
+  }
+  const Json& tasks = array_of(json, "tasks");
+  for (const Json& from : tasks) snapshot.tasks.push_back(read_task(from, tasks.size(), snapshot.contexts.size()));
+  snapshot.pool = read_pool(object_of(json, "thread_pool"), tasks.size());
 }
 
 std::optional<Crash> read_crash(const Json& document) {
@@ -284,6 +380,7 @@ Snapshot read_document(const Json& json) {
     module.timestamp = static_cast<std::uint32_t>(hex_of(from, "timestamp"));
     module.path = text_of(from, "path");
   }
+  read_async_work(json, snapshot);
   for (const Json& from : array_of(json, "threads")) snapshot.threads.push_back(read_thread(from, snapshot));
   snapshot.locks_missing = text_of(json, "locks_missing");
   if (member(json, "locks") == nullptr) snapshot.locks_missing = "the dump is of a mixwalk that did not look at locks";

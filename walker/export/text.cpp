@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "symbols/demangle/managed_name.h"
 #include "walker/base/count_words.h"
 #include "walker/base/printable.h"
 #include "walker/export/text_styles.h"
@@ -13,9 +14,11 @@
 #include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
+#include "walker/hang/waits.h"
 #include "walker/model/crash_words.h"
 #include "walker/model/lock_words.h"
 #include "walker/model/thread_locks.h"
+#include "walker/shown/async_frames.h"
 #include "walker/shown/frame_label.h"
 #include "walker/shown/frame_selection.h"
 #include "walker/shown/repeated_frames.h"
@@ -26,27 +29,19 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::string_view kManaged = kCyan, kStub = "\x1b[35m", kGap = kRed, kLock = "\x1b[33m";
+constexpr std::string_view kManaged = kCyan, kStub = "\x1b[35m", kGap = kRed, kLock = "\x1b[33m", kAsync = "\x1b[32m";
 
 constexpr LineLimits kLimits{.names = kMaxTextNameBytes, .files = kMaxTextNameBytes};
 
 std::string bounded(std::string_view text) { return printable(text, kMaxTextNameBytes); }
 
-// Quotes a name. Quotes inside the name are escaped, so that they do not end the text.
-std::string quoted_name(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : bounded(text)) {
-    if (c == '"') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
+std::string quoted(std::string_view name) { return quoted_name(name, kMaxTextNameBytes); }
 
 class DumpTextWriter {
  public:
   DumpTextWriter(const Snapshot& snapshot, const ShowOptions& options)
-      : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), names_(snapshot),
-        roles_(thread_roles(snapshot)) {}
+      : snapshot_(snapshot), options_(options), runtime_frames_(snapshot), async_frames_(snapshot),
+        names_(snapshot), roles_(thread_roles(snapshot)) {}
 
   // The crash because of which the dump was written: what happened, where, and the frame of the program.
   std::string crash() const {
@@ -58,7 +53,7 @@ class DumpTextWriter {
     if (!details.empty()) text += "  " + bounded(details.front()) + "\n";
     text += fmt::format("  thread {:#x}", crash.thread);
     const CrashPlace place = crash_place(names_);
-    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted_name(place.thread->name);
+    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted(place.thread->name);
     text += " at ";
     text += place.frame != kNoFrame ? label(place.thread->stack.frames[place.frame]) : code_label(crash.address);
     text += '\n';
@@ -88,7 +83,7 @@ class DumpTextWriter {
   }
 
   std::string thread(const Thread& thread) const {
-    std::string text = "\n" + thread_line(thread) + "\n" + lock_lines(thread);
+    std::string text = "\n" + thread_line(thread) + "\n" + wait_lines(thread);
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
     const auto folded = options_.filter.all ? std::vector<FoldedFrames>() : runtime_frames_.of(thread.stack);
     auto fold = folded.begin();
@@ -117,6 +112,29 @@ class DumpTextWriter {
     if (selection.beyond_depth != 0) {
       text += fmt::format("  {}… {}{}\n", paint(kDim),
                           count_words(selection.beyond_depth, "more frame"), paint(kReset));
+    }
+    for (const AsyncFrame& frame : async_frames_.of(thread)) text += async_line(frame, "  ");
+    return text;
+  }
+
+  // The tasks that are below no thread: chains that are alike once, with their count.
+  std::string tasks() const {
+    const std::vector<TaskGroup> groups = async_frames_.groups();
+    if (groups.empty()) return {};
+    std::size_t chains = 0, left_out = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      chains += groups[i].count;
+      if (i >= kMaxTextTaskGroups) left_out += groups[i].count;
+    }
+    std::string text = fmt::format("\n{}{} that no thread waits for{}\n", paint(kBold),
+                                   count_words(chains, "chain") + " of tasks", paint(kReset));
+    for (std::size_t i = 0; i < std::min(groups.size(), kMaxTextTaskGroups); ++i) {
+      text += fmt::format("  {}{}{}\n", paint(kBold), count_words(groups[i].count, "chain"), paint(kReset));
+      for (const AsyncFrame& frame : async_frames_.of(groups[i].first)) text += async_line(frame, "  ");
+    }
+    if (left_out != 0) {
+      text += fmt::format("  {}… {} of {} other kinds{}\n", paint(kDim), count_words(left_out, "more chain"),
+                          groups.size() - kMaxTextTaskGroups, paint(kReset));
     }
     return text;
   }
@@ -155,6 +173,17 @@ class DumpTextWriter {
     if (!snapshot_.locks_missing.empty() && snapshot_.locks_missing != snapshot_.unasked) {
       text += "locks may be missing: " + bounded(snapshot_.locks_missing) + "\n";
     }
+    if (!snapshot_.tasks_missing.empty() && snapshot_.tasks_missing != snapshot_.unasked &&
+        snapshot_.tasks_missing != snapshot_.locks_missing) {
+      text += "tasks may be missing: " + bounded(snapshot_.tasks_missing) + "\n";
+    }
+    if (const std::string pool = pool_sentence(snapshot_.pool); !pool.empty()) text += "thread pool: " + pool + "\n";
+    for (std::size_t i = 0; i < std::min(snapshot_.pool.items.size(), kMaxTextPoolItems); ++i) {
+      const ThreadPoolState::Item& item = snapshot_.pool.items[i];
+      text += fmt::format("  {} {}\n", i == 0 ? "first in its queue:" : "then:",
+                          (item.count > 1 ? fmt::format("{} × ", item.count) : "") +
+                              (item.method.empty() ? "an unknown method" : bounded(managed_name(item.method))));
+    }
     return text;
   }
 
@@ -186,9 +215,9 @@ class DumpTextWriter {
 
   std::string thread_line(const Thread& thread) const {
     std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
-    if (!thread.name.empty()) text += " " + quoted_name(thread.name);
+    if (!thread.name.empty()) text += " " + quoted(thread.name);
     const ThreadRoles roles = roles_[static_cast<std::size_t>(&thread - snapshot_.threads.data())];
-    if (roles.any()) text += fmt::format(" ({})", role_words(roles));
+    if (const std::string head = head_words(roles, thread.traits); !head.empty()) text += " (" + head + ")";
     text += fmt::format("{}  {}{}  ", paint(kReset), is_crashed(thread) ? "crashed, " : "",
                         thread.clr_id != 0 ? "managed" : "native only");
     if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
@@ -222,14 +251,16 @@ class DumpTextWriter {
     return label(frame);
   }
 
-  // The lock that the thread waits for, and the locks that it holds.
-  std::string lock_lines(const Thread& thread) const {
+  // What the thread waits for, by its lock or else by its frames, and the locks that it holds.
+  std::string wait_lines(const Thread& thread) const {
     std::string text;
     const auto add = [&](const std::string& line) {
       text += fmt::format("  {}{}{}\n", paint(kLock), line, paint(kReset));
     };
     if (const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id); lock != nullptr) {
       add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
+    } else if (const Wait wait = wait_of(names_, thread); wait.state != WaitState::runs && !wait.words.empty()) {
+      add((wait.state == WaitState::idle ? "idle: " : "") + bounded(wait.words));
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
     for (std::size_t i = 0; i < held.size() && i < kMaxTextLocks; ++i) {
@@ -248,7 +279,7 @@ class DumpTextWriter {
                              : lock.kind == LockKind::monitor      ? "an object"
                                                                    : std::string(sentence(lock.kind));
     if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);
-    return lock.type.empty() ? what : what + ' ' + quoted_name(lock.type);
+    return lock.type.empty() ? what : what + ' ' + quoted(lock.type);
   }
 
   std::string held_by(const Lock& lock) const {
@@ -257,7 +288,7 @@ class DumpTextWriter {
     if (lock.owner == 0) return lock.address == 0 ? "" : fmt::format("{}an unknown thread", words);
     std::string text = fmt::format("{}{:#x}", words, lock.owner);
     const auto owner = std::ranges::find(snapshot_.threads, lock.owner, &Thread::os_id);
-    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted_name(owner->name);
+    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted(owner->name);
     return text;
   }
 
@@ -288,6 +319,14 @@ class DumpTextWriter {
         return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(frame.why), paint(kReset));
     }
     return {};
+  }
+
+  std::string async_line(const AsyncFrame& frame, std::string_view indent) const {
+    const std::string branch(2 * std::size_t{frame.depth}, ' ');
+    if (frame.relation == AsyncFrame::Relation::cut) {
+      return fmt::format("{}     {}{}… {}{}\n", indent, branch, paint(kDim), line_of(frame), paint(kReset));
+    }
+    return fmt::format("{}     {}{}A  {}{}\n", indent, paint(kAsync), branch, line_of(frame), paint(kReset));
   }
 
   // --depth may have cut off the last of the folded frames.
@@ -324,6 +363,7 @@ class DumpTextWriter {
   const Snapshot& snapshot_;
   const ShowOptions& options_;
   const RuntimeFrames runtime_frames_;
+  const AsyncFrames async_frames_;
   const FrameNames names_;
   const std::vector<ThreadRoles> roles_;  // by thread
 };
@@ -340,7 +380,7 @@ bool write_text(const Snapshot& snapshot, const ShowOptions& options, ByteSink& 
   for (auto thread = snapshot.threads.begin(); thread != snapshot.threads.end(); ++thread) {
     if (thread != crashed && !sink.write(writer.thread(*thread))) return false;
   }
-  return sink.write(writer.footer());
+  return sink.write(writer.tasks() + writer.footer());
 }
 
 }  // namespace mixwalk

@@ -44,6 +44,15 @@ std::string_view role_words(ThreadRoles roles) noexcept {
   return roles.main ? "main thread" : roles.ui ? "UI thread" : "";
 }
 
+std::string head_words(ThreadRoles roles, const ThreadTraits& traits) {
+  std::string words(role_words(roles));
+  const auto add = [&](std::string_view word) { words.append(words.empty() ? "" : ", ").append(word); };
+  if (traits.pool) add("pool worker");
+  if (traits.sta) add("STA");
+  if (traits.mta) add("MTA");
+  return words;
+}
+
 std::vector<std::string_view> role_names(ThreadRoles roles) {
   std::vector<std::string_view> names;
   if (roles.main) names.push_back("main");
@@ -60,7 +69,10 @@ std::vector<ThreadRoles> thread_roles(const Snapshot& snapshot) {
   std::vector<ThreadRoles> roles;
   for (const Thread& thread : snapshot.threads) {
     const std::vector<StackFrame>& frames = thread.stack.frames;
-    roles.push_back(roles_of(frames.size(), [&](std::size_t i) -> const Frame& { return frames[i]; }));
+    ThreadRoles& of = roles.emplace_back(
+        roles_of(frames.size(), [&](std::size_t i) -> const Frame& { return frames[i]; }));
+    of.main = of.main || thread.traits.main;
+    of.ui = of.ui || thread.traits.pumps;
   }
   // The system begins a program on one thread, which begins all others. A dump of some threads may not have it.
   const bool known = std::ranges::any_of(roles, &ThreadRoles::main) || snapshot.omissions.threads ||

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,10 @@ std::string_view role_words(ThreadRoles roles) noexcept;
 // The same in formats: "main", "ui".
 std::vector<std::string_view> role_names(ThreadRoles roles);
 
-// The roles of each thread of a dump. Pure.
+// What a thread is, for its head line: "main and UI thread, STA", "pool worker, MTA". Empty if nothing is known.
+std::string head_words(ThreadRoles roles, const ThreadTraits& traits);
+
+// The roles of each thread of a dump, by its traits and by its frames. Pure.
 std::vector<ThreadRoles> thread_roles(const Snapshot& snapshot);
 // The roles of each thread of a recording, by the first and the last of its stacks.
 std::vector<ThreadRoles> thread_roles(const Recording& recording);

@@ -57,6 +57,17 @@ struct Recording {
     Standing standing = Standing::unknown;
     bool operator==(const Sample&) const = default;
   };
+  // The asynchronous work of a dump: what Snapshot has of it, and of each of the dump's samples what Thread has.
+  struct AsyncWork {
+    std::vector<AsyncTask> tasks;
+    std::vector<AsyncContext> contexts;
+    ThreadPoolState pool;
+    std::string missing;  // Snapshot::tasks_missing
+    // Thread::waits_for_task and Thread::traits. If there are fewer values than samples, the others have none.
+    std::vector<std::uint32_t> waits;
+    std::vector<ThreadTraits> traits;
+    bool operator==(const AsyncWork&) const = default;
+  };
   // The data of a dump that its samples, which have all the same time, do not contain.
   struct EarlierDump {
     std::uint64_t time_ns = 0;  // the time of its samples
@@ -66,6 +77,7 @@ struct Recording {
     std::string locks_missing;
     std::string unasked;
     std::optional<Crash> crash = std::nullopt;
+    AsyncWork async = {};
     bool operator==(const EarlierDump&) const = default;
   };
 
@@ -91,6 +103,7 @@ struct Recording {
   std::string unasked;
   std::optional<Crash> crash = std::nullopt;
   bool some_threads = false;  // Omissions::threads, the same for all dumps of a series
+  AsyncWork async = {};  // for a dump; empty for a series
   // For a series: the data of each dump, in order. Earlier versions left out the last one.
   std::vector<EarlierDump> earlier_dumps;
 

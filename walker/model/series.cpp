@@ -9,6 +9,35 @@ namespace {
 
 constexpr std::uint64_t kNsOfMs = 1'000'000;
 
+Recording::AsyncWork async_work(const Snapshot& dump) {
+  Recording::AsyncWork work{.tasks = dump.tasks,
+                            .contexts = dump.contexts,
+                            .pool = dump.pool,
+                            .missing = dump.tasks_missing,
+                            .waits = {},
+                            .traits = {}};
+  const auto waits = [](const Thread& thread) { return thread.waits_for_task != AsyncTask::kNone; };
+  const auto has_traits = [](const Thread& thread) { return thread.traits != ThreadTraits(); };
+  if (std::ranges::any_of(dump.threads, waits)) {
+    for (const Thread& thread : dump.threads) work.waits.push_back(thread.waits_for_task);
+  }
+  if (std::ranges::any_of(dump.threads, has_traits)) {
+    for (const Thread& thread : dump.threads) work.traits.push_back(thread.traits);
+  }
+  return work;
+}
+
+void restore(Snapshot& dump, const Recording::AsyncWork& work) {
+  dump.tasks = work.tasks;
+  dump.contexts = work.contexts;
+  dump.pool = work.pool;
+  dump.tasks_missing = work.missing;
+  for (std::size_t i = 0; i < dump.threads.size(); ++i) {
+    if (i < work.waits.size()) dump.threads[i].waits_for_task = work.waits[i];
+    if (i < work.traits.size()) dump.threads[i].traits = work.traits[i];
+  }
+}
+
 // Restores the data that an earlier dump of a series had.
 void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   for (Thread& thread : dump.threads) thread.cpu.reset();
@@ -23,6 +52,7 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   dump.locks_missing = earlier->locks_missing;
   dump.unasked = earlier->unasked;
   dump.crash = earlier->crash;
+  restore(dump, earlier->async);
   const std::size_t known = std::min(earlier->cpu.size(), dump.threads.size());
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }
@@ -86,7 +116,8 @@ void SeriesBuilder::add(const Snapshot& dump) {
                                 .locks = dump.locks,
                                 .locks_missing = dump.locks_missing,
                                 .unasked = dump.unasked,
-                                .crash = dump.crash};
+                                .crash = dump.crash,
+                                .async = async_work(dump)};
   for (const Thread& thread : dump.threads) {
     Recording::Sample sample{.time_ns = time_ns};
     sample.thread = thread_of(thread);
@@ -136,6 +167,7 @@ Recording to_recording(const Snapshot& dump) {
   recording.locks_missing = dump.locks_missing;
   recording.unasked = dump.unasked;
   recording.crash = dump.crash;
+  recording.async = async_work(dump);
   recording.some_threads = dump.omissions.threads;
   for (const Thread& thread : dump.threads) {
     Recording::Sample sample;
@@ -186,6 +218,8 @@ std::vector<Snapshot> to_series(const Recording& recording) {
       restore(dump, &*earlier);
     } else if (sample != samples.end()) {
       restore(dump, nullptr);
+    } else {
+      restore(dump, recording.async);
     }
   } while (sample != samples.end());
   return series;

@@ -102,6 +102,7 @@ void RecordingCollector::take_over() {
   to.locks_missing = from.locks_missing;
   to.unasked = from.unasked;
   to.some_threads = from.some_threads;
+  to.async = from.async;
   to.earlier_dumps = from.earlier_dumps;
   while (details_.size() < from.details.size()) {
     details_.push_back(builder_.add_detail(from.details[details_.size()]));

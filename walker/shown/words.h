@@ -50,6 +50,13 @@ inline constexpr EnumTexts<CaptureMethod::file> kEnumNames<CaptureMethod>{"insid
 template <>
 inline constexpr EnumTexts<kLastCrashAccess> kEnumNames<CrashAccess>{"none", "read", "write", "execute"};
 template <>
+inline constexpr EnumTexts<kLastTaskKind> kEnumNames<TaskKind>{
+    "other",   "async-method", "delegate", "completion-source", "delay",       "semaphore",
+    "channel", "when-all",     "when-any", "io",                "value-source"};
+template <>
+inline constexpr EnumTexts<kLastTaskStatus> kEnumNames<TaskStatus>{"waiting", "queued",  "running",
+                                                                   "done",    "faulted", "cancelled"};
+template <>
 inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
     "monitor",      "critical-section", "srw-lock",   "threading-lock", "mutex",
     "send-message", "com-call",         "local-call", "thread-end",     "pause",

@@ -74,6 +74,7 @@ void read_tables(MessageIO& io, Columns& columns, Recording& recording, TableRoo
       "there are too many dumps");
   io.string(chunk::unasked, recording.unasked);
   io.message(chunk::crash, recording.crash, row_fields);
+  async_row(io, chunk::async, recording.async, room);
   io.varint(chunk::some_threads, recording.some_threads);
   io.string(chunk::locks_missing, recording.locks_missing);
   bool known = false;

@@ -36,7 +36,7 @@ enum : std::uint32_t {
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
   earlier_dump = 24, some_threads = 25, unasked = 26, sample_standing = 27,
-  crash = 28,
+  crash = 28, async = 29,
 };
 }  // namespace chunk
 
@@ -49,6 +49,10 @@ inline constexpr std::size_t kMaxThreads = 1 << 20;
 inline constexpr std::size_t kMaxDetails = 1 << 20;
 inline constexpr std::size_t kMaxLocks = 1 << 18;  // of all dumps together
 inline constexpr std::size_t kMaxWaiters = 1 << 20;  // of all locks together
+inline constexpr std::size_t kMaxSharers = 1 << 20;  // of all locks together
+// Of all dumps together: tasks, contexts and items of the thread pool's queue; and the numbers that name them.
+inline constexpr std::size_t kMaxTasks = 1 << 20;
+inline constexpr std::size_t kMaxTaskNumbers = 1 << 22;
 inline constexpr std::size_t kMaxEarlierDumps = 1 << 12;
 inline constexpr std::size_t kMaxCpuTimes = 1 << 22;  // of all earlier dumps together
 inline constexpr std::size_t kMaxFrames = 1 << 22;
@@ -61,7 +65,7 @@ inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr SymbolKind kLastSymbol = SymbolKind::import;
-inline constexpr LockKind kLastLock = kLastLockKind;
+inline constexpr LockKind kLastLock = LockKind::pause;  // semaphore is a field of its own
 inline constexpr Trust kLastTrust = Trust::scan;  // frame_pointer is a field of its own
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
 inline constexpr OpenReason kLastReason = kLastOpenReason;

@@ -66,17 +66,26 @@ bool RecordingWriter::within_limits(const Recording& recording) {
   if (recording.assemblies.size() > layout::kMaxAssemblies) problem_ = "too many assemblies";
   if (recording.threads.size() > layout::kMaxThreads) problem_ = "too many threads";
   if (recording.details.size() > layout::kMaxDetails) problem_ = "too many details";
-  std::size_t locks = 0, waiters = 0, times = 0;
-  const auto count = [&](const std::vector<Lock>& some) {
+  std::size_t locks = 0, waiters = 0, sharers = 0, times = 0, tasks = 0, task_numbers = 0;
+  const auto count = [&](const std::vector<Lock>& some, const Recording::AsyncWork& work) {
     locks += some.size();
-    for (const Lock& lock : some) waiters += lock.waiters.size();
+    for (const Lock& lock : some) {
+      waiters += lock.waiters.size();
+      sharers += lock.sharers.size();
+    }
+    tasks += work.tasks.size() + work.contexts.size() + work.pool.items.size();
+    task_numbers += work.waits.size() + work.traits.size();
+    for (const AsyncTask& task : work.tasks) task_numbers += task.awaits.size();
   };
-  count(recording.locks);
+  count(recording.locks, recording.async);
   for (const Recording::EarlierDump& dump : recording.earlier_dumps) {
-    count(dump.locks);
+    count(dump.locks, dump.async);
     times += dump.cpu.size();
   }
-  if (locks > layout::kMaxLocks || waiters > layout::kMaxWaiters) problem_ = "too many locks";
+  if (locks > layout::kMaxLocks || waiters > layout::kMaxWaiters || sharers > layout::kMaxSharers) {
+    problem_ = "too many locks";
+  }
+  if (tasks > layout::kMaxTasks || task_numbers > layout::kMaxTaskNumbers) problem_ = "too many tasks";
   if (recording.earlier_dumps.size() > layout::kMaxEarlierDumps) problem_ = "too many dumps";
   if (times > layout::kMaxCpuTimes) problem_ = "too many processor times";
   if (recording.frames.size() > layout::kMaxFrames) problem_ = "too many frames";
@@ -136,6 +145,7 @@ void RecordingWriter::add_locks(const Recording& recording) {
     unasked_ = recording.unasked;
     out.string(chunk::unasked, unasked_, "");
   }
+  if (recording.async != Recording::AsyncWork() && !std::exchange(async_, true)) add(chunk::async, recording.async);
   if (recording.crash && !std::exchange(crash_, true)) out.put(chunk::crash, *recording.crash, row_fields);
   bool yes = true;
   if (recording.some_threads && !std::exchange(some_threads_, true)) out.varint(chunk::some_threads, yes);

@@ -61,6 +61,7 @@ class RecordingWriter {
   std::string unasked_;                       // the written text
   bool some_threads_ = false;                 // whether it is already written
   bool crash_ = false;                        // whether it is already written
+  bool async_ = false;                        // the same
   std::optional<std::string> locks_missing_;  // the written text; nothing if none is written
   std::uint64_t all_samples_ = 0;  // including those that were cleared
   std::uint64_t duration_ns_ = 0, dropped_ = 0;

@@ -10,6 +10,9 @@ namespace mixwalk {
 struct TableRoom {
   std::size_t locks = layout::kMaxLocks;
   std::size_t waiters = layout::kMaxWaiters;
+  std::size_t sharers = layout::kMaxSharers;
+  std::size_t tasks = layout::kMaxTasks;
+  std::size_t task_numbers = layout::kMaxTaskNumbers;
   std::size_t cpu_times = layout::kMaxCpuTimes;
 };
 

@@ -1,6 +1,7 @@
 #include "walker/store/table_rows.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "walker/store/layout.h"
 
@@ -59,10 +60,118 @@ void fields(MessageIO& io, CrashObject& object) {
   io.varint(4, object.hresult, 0);
 }
 
+constexpr const char* kTooManyTasks = "there are too many tasks";
+
 void take(MessageIO& io, std::size_t& room, const char* why) {
   if (io.is_writing()) return;
   require(room != 0, why);
   --room;
+}
+
+// The numbers are those of a packed field.
+template <class Value, class To, class From>
+void numbers(MessageIO& io, MessageIO::Number number, std::vector<Value>& values, TableRoom& room, To to, From from) {
+  io.packed_varints(number, values, to, [&](std::uint64_t value) {
+    take(io, room.task_numbers, "there are too many numbers of tasks");
+    return from(value);
+  });
+}
+
+constexpr std::uint64_t itself(std::uint64_t value) { return value; }
+// A number that no index can have is refused by check_indices().
+constexpr std::uint32_t narrowed(std::uint64_t value) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, AsyncTask::kNone));
+}
+constexpr std::uint64_t index_plus_one(std::uint32_t index) { return index + 1u; }
+constexpr std::uint32_t index_minus_one(std::uint64_t value) {
+  return value == 0 ? AsyncTask::kNone : std::min(narrowed(value), AsyncTask::kNone - 1) - 1;
+}
+
+// An index plus one; 0 for none.
+void task_index(MessageIO& io, MessageIO::Number number, std::uint32_t& index) {
+  std::uint64_t value = index_plus_one(index);
+  if (io.varint(number, value, 0)) index = index_minus_one(value);
+}
+
+// A number plus one; 0 for -1, which means unknown.
+template <class Number>
+void known_number(MessageIO& io, MessageIO::Number number, Number& value) {
+  auto wide = static_cast<std::uint64_t>(std::max<Number>(value, -1)) + 1;
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+  if (io.varint(number, wide, 0)) value = wide == 0 ? Number{-1} : static_cast<Number>(std::min(wide - 1, kMost));
+}
+
+void fields(MessageIO& io, AsyncTask& task, TableRoom& room) {
+  io.varint(1, task.address);
+  // A later mixwalk may know more kinds.
+  auto kind = static_cast<std::uint64_t>(task.kind);
+  if (io.varint(2, kind, 0)) {
+    task.kind = kind <= static_cast<std::uint64_t>(kLastTaskKind) ? static_cast<TaskKind>(kind) : TaskKind::other;
+  }
+  io.enumeration(3, task.status, kLastTaskStatus, TaskStatus{});
+  io.string(4, task.type, "");
+  io.string(5, task.method, "");
+  known_number(io, 6, task.await_number);
+  io.string(7, task.file, "");
+  io.varint(8, task.line, 0);
+  io.string(9, task.source_url, "");
+  io.varint(10, task.line_approximate, false);
+  numbers(io, 11, task.awaits, room, itself, narrowed);
+  io.varint(12, task.awaits_left_out, 0);
+  io.varint(13, task.object, 0);
+  io.string(14, task.object_type, "");
+  io.varint(15, task.thread, 0);
+  task_index(io, 16, task.continues_on);
+  io.varint(17, task.not_resumed, false);
+  known_number(io, 18, task.due_ms);
+}
+
+void fields(MessageIO& io, AsyncContext& context) {
+  io.varint(1, context.address);
+  io.string(2, context.type, "");
+  io.varint(3, context.thread, 0);
+}
+
+void fields(MessageIO& io, ThreadPoolState::Item& item) {
+  io.varint(1, item.count);
+  io.string(2, item.method, "");
+  task_index(io, 3, item.task);
+}
+
+void fields(MessageIO& io, ThreadPoolState& pool, TableRoom& room) {
+  known_number(io, 1, pool.queued);
+  known_number(io, 2, pool.workers);
+  known_number(io, 3, pool.working);
+  known_number(io, 4, pool.goal);
+  known_number(io, 5, pool.min);
+  known_number(io, 6, pool.max);
+  io.repeated(7, pool.items, io.kNoLimit, [&](ThreadPoolState::Item& item) {
+    take(io, room.tasks, kTooManyTasks);
+    io.message(7, item, fields);
+  });
+}
+
+constexpr std::uint64_t bits_of(const ThreadTraits& traits) {
+  return static_cast<std::uint64_t>(traits.main) | static_cast<std::uint64_t>(traits.pool) << 1 |
+         static_cast<std::uint64_t>(traits.sta) << 2 | static_cast<std::uint64_t>(traits.mta) << 3 |
+         static_cast<std::uint64_t>(traits.pumps) << 4;
+}
+constexpr ThreadTraits traits_of(std::uint64_t bits) {
+  const auto has = [bits](unsigned bit) { return (bits >> bit & 1) != 0; };
+  return {.main = has(0), .pool = has(1), .sta = has(2), .mta = has(3), .pumps = has(4)};
+}
+
+void check_indices(const Recording::AsyncWork& work) {
+  const auto is_task = [&](std::uint32_t index) { return index < work.tasks.size(); };
+  const auto is_task_or_none = [&](std::uint32_t index) { return index == AsyncTask::kNone || is_task(index); };
+  for (const AsyncTask& task : work.tasks) {
+    require(std::ranges::all_of(task.awaits, is_task), "an awaited task does not exist");
+    require(task.continues_on == AsyncTask::kNone || task.continues_on < work.contexts.size(),
+            "a task's context does not exist");
+  }
+  require(std::ranges::all_of(work.waits, is_task_or_none), "the task of a thread does not exist");
+  require(std::ranges::all_of(work.pool.items, is_task_or_none, &ThreadPoolState::Item::task),
+          "the task of a queue does not exist");
 }
 
 }  // namespace
@@ -158,7 +267,10 @@ void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks
 }
 
 void row_fields(MessageIO& io, Lock& lock, TableRoom& room) {
-  io.enumeration(1, lock.kind, layout::kLastLock);
+  // Earlier readers do not know semaphores.
+  bool semaphore = lock.kind == LockKind::semaphore;
+  LockKind kind = semaphore ? LockKind::threading_lock : lock.kind;
+  if (io.enumeration(1, kind, layout::kLastLock)) lock.kind = kind;
   io.varint(2, lock.address, 0);
   io.string(3, lock.type, "");
   io.varint(4, lock.owner, 0);
@@ -168,6 +280,34 @@ void row_fields(MessageIO& io, Lock& lock, TableRoom& room) {
     take(io, room.waiters, "there are too many waiting threads");
     io.message(7, waiter, fields);
   });
+  if (io.varint(8, semaphore, false) && semaphore) lock.kind = LockKind::semaphore;
+  io.packed_varints(9, lock.sharers, itself, [&](std::uint64_t os_id) {
+    take(io, room.sharers, "there are too many threads that share locks");
+    return narrowed(os_id);
+  });
+}
+
+void row_fields(MessageIO& io, Recording::AsyncWork& work, TableRoom& room) {
+  io.repeated(1, work.tasks, io.kNoLimit, [&](AsyncTask& task) {
+    take(io, room.tasks, kTooManyTasks);
+    io.nested(1, [&](MessageIO& inner) { fields(inner, task, room); });
+  });
+  io.repeated(2, work.contexts, io.kNoLimit, [&](AsyncContext& context) {
+    take(io, room.tasks, kTooManyTasks);
+    io.message(2, context, fields);
+  });
+  io.nested(3, [&](MessageIO& inner) { fields(inner, work.pool, room); });
+  io.string(4, work.missing, "");
+  numbers(io, 5, work.waits, room, index_plus_one, index_minus_one);
+  numbers(io, 6, work.traits, room, bits_of, traits_of);
+}
+
+void async_row(MessageIO& io, MessageIO::Number number, Recording::AsyncWork& work, TableRoom& room) {
+  Recording::AsyncWork read;
+  Recording::AsyncWork& row = io.is_writing() ? work : read;
+  if (!io.nested(number, [&](MessageIO& inner) { row_fields(inner, row, room); })) return;
+  check_indices(read);
+  work = std::move(read);
 }
 
 void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room) {
@@ -180,6 +320,7 @@ void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room) {
   io.string(4, dump.locks_missing, "");
   io.string(5, dump.unasked, "");
   io.message(6, dump.crash, row_fields);
+  async_row(io, 7, dump.async, room);
 }
 
 }  // namespace mixwalk

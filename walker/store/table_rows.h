@@ -33,5 +33,8 @@ void row_fields(MessageIO& io, Crash& crash);
 void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room);
 void row_fields(MessageIO& io, Lock& lock, TableRoom& room);
 void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room);
+void row_fields(MessageIO& io, Recording::AsyncWork& work, TableRoom& room);
+// The same as a nested message. When it reads, a later message replaces an earlier one, and all indices are checked.
+void async_row(MessageIO& io, MessageIO::Number number, Recording::AsyncWork& work, TableRoom& room);
 
 }  // namespace mixwalk

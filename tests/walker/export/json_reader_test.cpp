@@ -45,6 +45,40 @@ TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
   }
 }
 
+TEST(JsonReaderTest, AsynchronousWork) {
+  Snapshot snapshot = representative_snapshot();
+  add_async_work(snapshot);
+  const ReadJsonDump read = read_json_dump(written(snapshot));
+  ASSERT_TRUE(read.snapshot) << read.error;
+  EXPECT_EQ(read.snapshot->tasks, snapshot.tasks);
+  EXPECT_EQ(read.snapshot->contexts, snapshot.contexts);
+  EXPECT_EQ(read.snapshot->pool, snapshot.pool);
+  EXPECT_EQ(read.snapshot->tasks_missing, snapshot.tasks_missing);
+  EXPECT_EQ(read.snapshot->locks, snapshot.locks);
+  for (std::size_t i = 0; i < snapshot.threads.size(); ++i) {
+    EXPECT_EQ(read.snapshot->threads[i].waits_for_task, snapshot.threads[i].waits_for_task);
+    EXPECT_EQ(read.snapshot->threads[i].traits, snapshot.threads[i].traits);
+  }
+}
+
+TEST(JsonReaderTest, TasksThatAreNotThere) {
+  const auto changed = [](const char* pointer, const nlohmann::json& value) {
+    auto json = document();
+    json[nlohmann::json::json_pointer(pointer)] = value;
+    return error_of(json);
+  };
+  const auto tasks = document().at("tasks").size();
+  EXPECT_EQ(changed("/tasks/2/awaits/0", tasks), "\"awaits\" is no array of indices of entries that are there");
+  EXPECT_EQ(changed("/tasks/2/awaits", {"all"}), "\"awaits\" is no array of numbers that they can be");
+  EXPECT_EQ(changed("/tasks/2/awaits", 7), "\"awaits\" is no array");
+  EXPECT_EQ(changed("/tasks/1/continues_on", 1), "\"continues_on\" is no index of an entry that is there");
+  EXPECT_EQ(changed("/threads/0/waits_for_task", tasks), "\"waits_for_task\" is no index of an entry that is there");
+  EXPECT_EQ(changed("/thread_pool/items/0/task", tasks), "\"task\" is no index of an entry that is there");
+  EXPECT_EQ(changed("/threads/0/traits", "main"), "\"traits\" is no array");
+  EXPECT_EQ(changed("/threads/0/traits", {"main", "new"}), "");
+  EXPECT_EQ(changed("/tasks/0/kind", "a new kind"), "");
+}
+
 TEST(JsonReaderTest, TheUrlOfASourceFile) {
   Snapshot snapshot = representative_snapshot();
   snapshot.threads[0].stack.frames[0].source_url = "https://example.org/Client.cs";

@@ -20,6 +20,17 @@ std::string json_of(const Snapshot& snapshot, const FrameFilter& filter = {}) {
 
 TEST(Json, OneOfEverything) { expect_golden("dump.json", json_of(checked_snapshot())); }
 
+TEST(Json, WithoutAsynchronousWorkThereAreNoFieldsAboutIt) {
+  const auto dump = nlohmann::json::parse(json_of(representative_snapshot()));
+  for (const char* const name : {"tasks", "contexts", "thread_pool", "tasks_missing", "task_groups"}) {
+    EXPECT_FALSE(dump.contains(name)) << name;
+  }
+  for (const char* const name : {"traits", "waits_for_task", "async_frames"}) {
+    EXPECT_FALSE(dump.at("threads")[0].contains(name)) << name;
+  }
+  EXPECT_FALSE(dump.at("locks")[0].contains("sharers"));
+}
+
 TEST(Json, EveryReferenceLeadsSomewhere) {
   const auto dump = nlohmann::json::parse(json_of(representative_snapshot()));
   for (const auto& thread : dump.at("threads")) {

@@ -23,6 +23,43 @@ TEST(Text, InColour) {
   expect_golden("dump-colour.txt", text_of(representative_snapshot(), {.colour = true}));
 }
 
+Snapshot asynchronous_snapshot() {
+  Snapshot snapshot = representative_snapshot();
+  add_async_work(snapshot);
+  return snapshot;
+}
+
+TEST(Text, AsynchronousWork) { expect_golden("dump-async.txt", text_of(asynchronous_snapshot())); }
+
+TEST(Text, WhatAThreadWaitsForByItsFrames) {
+  test::HangBuilder builder;
+  builder.thread(0x10, test::pool_thread({"ntdll!NtRemoveIoCompletion",
+                                          "M System.Threading.LowLevelLifoSemaphore.WaitForSignal(System.Int32)"}));
+  builder.thread(0x14, test::managed_thread({"ntdll!NtDelayExecution", "M System.Threading.Thread.Sleep(System.Int32)",
+                                             "M Orders.Work()"}));
+  builder.thread(0x18, test::managed_thread({"M Orders.Work()"}));
+  builder.last().stack.frames[0].address_kind = AddressKind::instruction_pointer;
+  const std::string text = text_of(builder.snapshot());
+  EXPECT_NE(text.find("\n  idle: a worker of the thread pool waits for work\n  #0"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  sleeps (Thread.Sleep)\n  #0"), std::string::npos) << text;
+  EXPECT_NE(text.find("in 1 run\n  #0   M  Orders.Work()\n"), std::string::npos) << text;
+}
+
+TEST(Text, OnlySomeKindsOfChainsAreListed) {
+  Snapshot snapshot = representative_snapshot();
+  for (std::uint32_t i = 0; i < kMaxTextTaskGroups + 3; ++i) {
+    AsyncTask task;
+    task.method = "C.M" + std::to_string(i) + "()";
+    snapshot.tasks.push_back(task);
+  }
+  snapshot.tasks.push_back(snapshot.tasks.back());  // the largest group comes first
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("\n54 chains of tasks that no thread waits for\n  2 chains\n       A  await C.M52() "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  … 3 more chains of 3 other kinds\n"), std::string::npos) << text;
+}
+
 TEST(Text, ALookFromOutsideSaysSoAndWhy) {
   Snapshot snapshot = representative_snapshot();
   EXPECT_EQ(text_of(snapshot).find("from outside"), std::string::npos);

@@ -27,9 +27,25 @@ page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 # Fields that a frame or a module may lack, by docs/json.md.
 OPTIONAL = {"build_id", "call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
             "line_approximate", "pdb", "pdb_id", "source_url", "symbol", "target"}
+# The same of asynchronous work: fields of the document and of threads and locks, then those of its own objects.
+OPTIONAL |= {"tasks_missing", "thread_pool", "contexts", "tasks", "task_groups", "traits", "waits_for_task",
+             "async_frames", "sharers"}
+ASYNC_OPTIONAL = {"type", "method", "await_number", "awaits", "awaits_left_out", "object", "object_type", "os_id",
+                  "continues_on", "not_resumed", "due_ms", "task", "depth", "count", "state", "queued", "workers",
+                  "working", "goal", "min", "max", "items"}
+
+
+def is_optional(place, field):
+    of_work = place[:1] in (["thread_pool"], ["tasks"]) or "async_frames" in place
+    required = place == ["thread_pool", "items", 0] and field == "count"
+    return field in OPTIONAL or (of_work and field in ASYNC_OPTIONAL and not required)
+
+
 # One of each object of the document.
 PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["crash"], ["crash", "objects", 0],
-          ["locks", 0], ["locks", 0, "waiters", 0], ["threads", 0],
+          ["locks", 0], ["locks", 0, "waiters", 0], ["threads", 0], ["threads", 0, "wait"],
+          ["thread_pool"], ["thread_pool", "items", 0], ["contexts", 0], ["tasks", 0], ["tasks", 1], ["tasks", 2],
+          ["task_groups", 0], ["threads", 3, "async_frames", 1], ["threads", 3, "async_frames", 4],
           ["threads", 0, "frames", 0], ["threads", 0, "runs", 0])
 
 problems = []
@@ -87,7 +103,7 @@ for place in PLACES:
     for field in list(at(document, place)):
         broken = copy.deepcopy(document)
         del at(broken, place)[field]
-        if field not in OPTIONAL and jsonschema.Draft7Validator(schema).is_valid(broken):
+        if not is_optional(place, field) and jsonschema.Draft7Validator(schema).is_valid(broken):
             problems.append(f"the schema accepts a document without {place + [field]}")
 
 for field in sorted(fields(schema)):

@@ -75,6 +75,18 @@ TEST(Series, GivesBackEachDump) {
   expect_same(to_series(recording), series);
 }
 
+TEST(Series, AsynchronousWorkOfEachDump) {
+  std::vector<Snapshot> series = three_dumps();
+  add_async_work(series[1]);
+  series[2].tasks_missing = "the time for it was over";
+  const std::vector<Snapshot> back = to_series(series_recording(series));
+  expect_same(back, series);
+  EXPECT_EQ(back[1].tasks, series[1].tasks);
+  EXPECT_EQ(back[1].threads[3].waits_for_task, 2u);
+  EXPECT_EQ(back[1].threads[0].traits, series[1].threads[0].traits);
+  EXPECT_EQ(back[0].threads[0].traits, ThreadTraits());
+}
+
 TEST(Series, OfOneDumpIsThatDump) {
   const Snapshot one = representative_snapshot();
   expect_same(to_series(series_recording({one})), {one});

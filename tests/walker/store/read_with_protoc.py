@@ -45,7 +45,7 @@ def check_records(data):
 def main(source, working):
     golden = source / "tests/golden"
     failed = False
-    for name in ("wall", "dump"):
+    for name in ("wall", "dump", "async"):
         data = (golden / f"{name}.mixwalk").read_bytes()
         kinds = check_records(data)
         assert kinds == [2, 3, 4], f"{name}: records {kinds}"

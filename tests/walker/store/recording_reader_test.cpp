@@ -376,11 +376,13 @@ TEST(RecordingReader, KnowsEveryValueOfTheModel) {
   EXPECT_TRUE(is_last(layout::kLastKind));
   EXPECT_TRUE(is_last(Trust::frame_pointer)) << "written as a field of its own";
   EXPECT_TRUE(is_last(layout::kLastReason));
-  EXPECT_TRUE(is_last(layout::kLastLock));
+  EXPECT_TRUE(is_last(LockKind::semaphore)) << "written as a field of its own";
+  EXPECT_TRUE(is_last(kLastTaskKind));
+  EXPECT_TRUE(is_last(kLastTaskStatus));
 }
 
 TEST(RecordingReader, GoldenFilesStayReadable) {
-  for (const char* name : {"wall.mixwalk", "dump.mixwalk"}) {
+  for (const char* name : {"wall.mixwalk", "dump.mixwalk", "async.mixwalk"}) {
     const ReadRecording result = read_recording(file_text(golden_file(name)));
     ASSERT_TRUE(result.recording) << name << ": " << result.error;
     EXPECT_EQ(result.cut.kind, Cut::Kind::none);

@@ -74,6 +74,73 @@ TEST(RecordingWriter, ASeriesOfDumpsComesBack) {
   expect_reads_as(bytes_of(recording), recording);
 }
 
+TEST(RecordingWriter, AsynchronousWorkComesBack) {
+  Snapshot snapshot = representative_snapshot();
+  add_async_work(snapshot);
+  const Recording recording = to_recording(snapshot);
+  EXPECT_EQ(recording.async.tasks, snapshot.tasks);
+  expect_reads_as(bytes_of(recording), recording);
+  Recording series = series_recording({representative_snapshot(), snapshot});
+  EXPECT_EQ(series.async, Recording::AsyncWork());
+  EXPECT_EQ(series.earlier_dumps[1].async, recording.async);
+  expect_reads_as(bytes_of(series), series);
+}
+
+TEST(RecordingWriter, EveryBitOfAsynchronousWorkComesBack) {
+  constexpr std::uint64_t k64 = ~std::uint64_t{0};
+  constexpr std::uint32_t k32 = ~std::uint32_t{0};
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int32_t kMost32 = std::numeric_limits<std::int32_t>::max();
+  Recording recording = to_recording(representative_snapshot());
+  AsyncTask task{.address = k64,
+                 .kind = kLastTaskKind,
+                 .status = kLastTaskStatus,
+                 .type = "t",
+                 .method = "m",
+                 .await_number = kMost32,
+                 .file = "f",
+                 .line = k32,
+                 .source_url = "u",
+                 .line_approximate = true,
+                 .awaits = {1, 0},
+                 .awaits_left_out = k32,
+                 .object = k64,
+                 .object_type = "o",
+                 .thread = k32,
+                 .continues_on = 1,
+                 .not_resumed = true,
+                 .due_ms = kMost};
+  AsyncTask zeros;
+  zeros.await_number = 0;
+  zeros.due_ms = 0;
+  zeros.continues_on = 0;
+  recording.async = {.tasks = {task, {}, zeros},
+                     .contexts = {{.address = k64, .type = "c", .thread = k32}, {}},
+                     .pool = {.queued = kMost, .workers = kMost32, .working = 0, .goal = -1, .min = 0, .max = kMost32,
+                              .items = {{.method = "m", .count = k32, .task = 2}, {}}},
+                     .missing = "why",
+                     .waits = {AsyncTask::kNone, 0, 2},
+                     .traits = {{}, {.main = true}, {.pool = true}, {.sta = true}, {.mta = true}, {.pumps = true}}};
+  recording.locks = {{.kind = LockKind::semaphore, .address = k64, .type = "s", .sharers = {1, k32}}};
+  expect_reads_as(bytes_of(recording), recording);
+}
+
+// A reader that does not know semaphores takes them for a lock of .NET of this type.
+TEST(RecordingWriter, ASemaphoreHasAKindThatEarlierReadersKnow) {
+  Recording recording = to_recording(representative_snapshot());
+  recording.locks = {{.kind = LockKind::semaphore, .address = 1, .type = "System.Threading.SemaphoreSlim"}};
+  const std::string bytes = bytes_of(recording);
+  recording.locks[0].kind = LockKind::threading_lock;
+  EXPECT_EQ(bytes.size(), bytes_of(recording).size() + 2);  // the field that says what it is
+}
+
+TEST(RecordingWriter, TooManyTasksAreRefused) {
+  Recording recording = to_recording(representative_snapshot());
+  recording.async.tasks.resize(layout::kMaxTasks + 1);
+  StringSink sink;
+  EXPECT_FALSE(write_store(recording, sink));
+}
+
 TEST(RecordingWriter, AnEmptyRecordingComesBack) { expect_reads_as(bytes_of({}), {}); }
 
 TEST(RecordingWriter, EveryBitOfEveryNumberComesBack) {
@@ -273,6 +340,7 @@ TEST(RecordingWriter, AfterALimitTheFileCanStillBeEnded) {
 TEST(RecordingWriter, TheFormatStays) {
   expect_golden("wall.mixwalk", bytes_of(wall_recording()));
   expect_golden("dump.mixwalk", bytes_of(to_recording(representative_snapshot())));
+  expect_golden("async.mixwalk", bytes_of(to_recording(checked_snapshot())));
 }
 
 }  // namespace
