@@ -178,6 +178,9 @@ class ClrQuestions {
   // The calls from managed to native code that a thread is in, leaf first, as the runtime has noted them for itself.
   // `stack`: the thread's stack. Returns nothing if the runtime's own list cannot be read.
   virtual std::vector<RuntimeCall> calls_of(std::uint32_t /*os_id*/, const StackCopy& /*stack*/) { return {}; }
+  // To be called right before all threads are copied at once: calls_of() then begins at the calls of this moment, also
+  // after target_ran(). Otherwise it begins at those of the moment when it is first called.
+  virtual void note_calls() {}
 
   // Announces the questions that will be asked one by one afterwards. If each question is sent to another process, all
   // of them together then cost little more than one.

@@ -55,6 +55,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
   const ThreadSelection& threads = command.visit.sampling.threads;
   const auto wanted = [&](const TargetThread& thread) { return threads.contains(thread.os_id, thread.name); };
   if (const Sampling& sampling = command.visit.sampling; sampling.at_once) {
+    if (clr.questions != nullptr) clr.questions->note_calls();
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);

@@ -10,6 +10,7 @@
 
 #include "walker/base/failure.h"
 #include "walker/clr/contracts/code_block.h"
+#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/runtime_modules.h"
 #include "walker/clr/contracts/runtime_names.h"
 #include "walker/clr/contracts/runtime_reader.h"
@@ -34,6 +35,7 @@ class ContractQuestions final : public ObjectQuestions {
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
+  void note_calls() override { newest_frames_.note(reader_); }
   void target_ran() override;
   std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
 
@@ -53,7 +55,7 @@ class ContractQuestions final : public ObjectQuestions {
   RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
-  std::optional<std::unordered_map<std::uint32_t, std::uint64_t>> newest_frames_;  // by the thread's id of the system
+  NewestFrames newest_frames_;
 };
 
 }  // namespace mixwalk

@@ -9,6 +9,7 @@
 #include "tests/builders/code_map_builder.h"
 #include "walker/clr/contracts/contract_heap.h"
 #include "walker/clr/contracts/contract_tables.h"
+#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/runtime_threads.h"
 #include "walker/clr/contracts/sync_blocks.h"
 
@@ -78,6 +79,35 @@ TEST(RuntimeThreads, ListThatNeverEndsOrLeadsNowhere) {
   EXPECT_EQ(runtime_threads({runtime.memory, whole_descriptor(runtime)}).size(), 2u);
   runtime.put64(CodeMapBuilder::variable(2), 0);
   EXPECT_THAT(runtime_threads({runtime.memory, whole_descriptor(runtime)}), IsEmpty());
+}
+
+TEST(NewestFrames, AreOfOneMoment) {
+  CodeMapBuilder runtime;
+  put_threads(runtime, 2);
+  ContractDescriptor descriptor = whole_descriptor(runtime);
+  descriptor.add_offset("Thread", "Frame", 64);
+  const auto put = [&](std::uint64_t first, std::uint64_t second) {
+    runtime.put64(thread_at(1) + 64, first);
+    runtime.put64(thread_at(2) + 64, second);
+  };
+  RuntimeReader reader(runtime.memory, descriptor);
+  NewestFrames frames;
+  put(0x100, 0x200);
+  EXPECT_EQ(frames.of(reader, 101), 0x100u);
+  const auto run = [&](std::uint64_t first, std::uint64_t second) {
+    put(first, second);
+    reader.drop();
+  };
+  run(0x110, 0x210);
+  EXPECT_EQ(frames.of(reader, 102), 0x200u);
+  EXPECT_EQ(frames.of(reader, 103), std::nullopt);
+  frames.target_ran();
+  EXPECT_EQ(frames.of(reader, 102), 0x210u);
+  run(0x120, 0x220);
+  frames.note(reader);
+  run(0x130, 0x230);
+  frames.target_ran();
+  EXPECT_EQ(frames.of(reader, 101), 0x120u) << "the copies of the stacks are of that moment";
 }
 
 TEST(RuntimeThreads, RoomForFutureObjects) {
