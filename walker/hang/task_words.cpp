@@ -95,7 +95,10 @@ class PathWords {
   }
 
   std::string last_clause(const AsyncTask& task) const {
-    if (has_ended(task.status)) return ", which " + std::string(end_words(task.status));
+    if (has_ended(task.status)) {
+      const std::string ended = ", which " + std::string(end_words(task.status));
+      return task.not_resumed ? ended + "; its continuation has not run" : ended;
+    }
     if (task.status == TaskStatus::queued) return ", which is queued";
     if (task.status != TaskStatus::running) return {};
     return owner_ == kNone ? ", which runs" : ", which runs on " + owner_text();
