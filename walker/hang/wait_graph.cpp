@@ -2,11 +2,27 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "walker/hang/waits.h"
 
 namespace mixwalk {
+namespace {
+
+// Whether the thread waits for a task no longer than for a time, as far as its frames show. The overloads without a
+// time call others that have one.
+bool has_time_limit(const Thread& thread) {
+  constexpr std::string_view kLimited[] = {"System.Threading.Tasks.Task.Wait(System.TimeSpan",
+                                           "System.Threading.Tasks.Task.Wait(System.Int32)",
+                                           "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System."};
+  return std::ranges::any_of(thread.stack.frames, [&](const Frame& frame) {
+    return frame.kind == FrameKind::managed &&
+           std::ranges::any_of(kLimited, [&](std::string_view begin) { return frame.name.starts_with(begin); });
+  });
+}
+
+}  // namespace
 
 WaitGraph::WaitGraph(const Snapshot& snapshot) : snapshot_(snapshot) {
   first_lock_ = static_cast<std::uint32_t>(snapshot.threads.size());
@@ -97,7 +113,9 @@ void WaitGraph::add_tasks() {
   for (std::uint32_t i = 0; i < first_lock_; ++i) {
     const std::uint32_t task = snapshot_.threads[i].waits_for_task;
     // The thread is about to see that an ended task has ended.
-    if (task < snapshot_.tasks.size() && !has_ended(snapshot_.tasks[task].status)) need(i, task_node(task));
+    if (task >= snapshot_.tasks.size() || has_ended(snapshot_.tasks[task].status)) continue;
+    need(i, task_node(task));
+    if (has_time_limit(snapshot_.threads[i])) ways_out_[i] = WayOut::time;
   }
   for (std::uint32_t i = 0; i < contexts_; ++i) {
     schedulers_.try_emplace(snapshot_.contexts[i].address, i);

@@ -107,6 +107,18 @@ TEST(TaskFindingsTest, AContinuationThatWaitsForTheThreadThatWaitsForIt) {
   EXPECT_EQ(finding.threads[0].waits_for, FindingThread::kNoLock);
 }
 
+TEST(TaskFindingsTest, AThreadThatWaitsForALimitedTimeIsInNoDeadlock) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    std::vector<std::string> frames = task_wait("M System.Threading.Tasks.Task.Wait(System.TimeSpan)");
+    frames.emplace_back("M Orders.Form.OnClick()");
+    context_program(builder, 0x1a0);
+    const std::uint32_t task = builder.last().waits_for_task;
+    builder.snapshot().threads.clear();
+    builder.thread(0x1a0, managed_thread(frames), "ui").waits_for(task);
+  });
+  EXPECT_EQ(severity(found), Severity::note);
+}
+
 TEST(TaskFindingsTest, AContextWhoseThreadIsNotProvenIsUnclear) {
   const Findings found = find(2, [](HangBuilder& builder, std::size_t) { context_program(builder, 0); });
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::unclear_task));
