@@ -1,10 +1,20 @@
 #include "symbols/demangle/demangle.h"
 
+#include <algorithm>
+
 #include "symbols/demangle/itanium.h"
 #include "symbols/demangle/limited_output.h"
 #include "symbols/demangle/rust.h"
 
 namespace mixwalk {
+namespace {
+
+// Subtracts what the last name has cost.
+void spend(std::string_view name, std::size_t& budget) {
+  budget -= std::min(budget, DemangleWork::done() + name.size());
+}
+
+}  // namespace
 
 std::string demangle(std::string_view name) {
   if (name.size() > kMaxDemangled) return std::string(name);
@@ -19,6 +29,13 @@ std::string demangle(std::string_view name) {
     // The name stays as it is.
   }
   return text.empty() ? std::string(name) : text;
+}
+
+std::string demangle(std::string_view name, std::size_t& budget) {
+  if (budget == 0) return std::string(name);
+  std::string text = demangle(name);
+  spend(name, budget);
+  return text;
 }
 
 namespace {
@@ -60,18 +77,22 @@ bool is_function_named(std::string_view demangled, std::string_view plain) noexc
   return name.empty() || name.ends_with(' ');
 }
 
-bool may_name_code(std::string_view name) {
+bool may_name_code(std::string_view name, std::size_t& budget) {
   // Constants that MSVC's compiler merges: numbers, and what vector registers hold.
   for (const std::string_view constant : {"__real@", "__xmm@", "__ymm@", "__zmm@"}) {
     if (name.starts_with(constant)) return false;
   }
   if (!name.starts_with('?')) return true;
+  if (budget == 0) return false;
+  bool is_function = false;
   DemangleWork::begin();
   try {
-    return is_msvc_function(name);
+    is_function = is_msvc_function(name);
   } catch (const TooMuchWork&) {
-    return false;
+    // It cannot be read.
   }
+  spend(name, budget);
+  return is_function;
 }
 
 }  // namespace mixwalk

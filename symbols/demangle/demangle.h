@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,12 @@ inline constexpr std::size_t kMaxDemangled = 1024 * 1024;  // characters
 // Rust ("_R") and of MSVC ("?").
 std::string demangle(std::string_view name);
 
+// The work that many names of one file may take together, so that a hostile file is opened in seconds: characters that
+// are written, and steps. The names of the largest real files take some millions.
+inline constexpr std::size_t kDemangleBudget = 64u << 20;
+// Like demangle(), and subtracts the work. If nothing is left of `budget`, the name is returned unchanged.
+std::string demangle(std::string_view name, std::size_t& budget);
+
 // Demangles MSVC's names of functions, as UnDecorateSymbolName writes them with UNDNAME_NAME_ONLY and the parameters:
 // "Foo<int>::bar(int, char const *)". The result is empty if the text is not such a name, or has a form that LLVM does
 // not know. Throws TooMuchWork (limited_output.h).
@@ -24,8 +31,8 @@ std::string demangle_msvc(std::string_view name);
 bool is_msvc_function(std::string_view name);
 
 // Whether the name of a linker's symbol may be that of code: false for MSVC's names of variables, tables and literals,
-// and for "?" names that cannot be read.
-bool may_name_code(std::string_view name);
+// and for "?" names that cannot be read. Subtracts the work; if nothing is left of `budget`, "?" names are not read.
+bool may_name_code(std::string_view name, std::size_t& budget);
 
 // Whether `demangled` is the name of a function with its parameters, and `plain` the same name without them:
 // "ns::f(int) const" and "ns::f". Spaces do not matter, since each compiler sets them in its own way; the demangled

@@ -33,6 +33,7 @@ class DemangleWork {
   static constexpr std::size_t kMost = 4 * 1024 * 1024;
 
   static void begin() noexcept { spent() = 0; }
+  static std::size_t done() noexcept { return spent(); }
   static void add(std::size_t work) {
     if ((spent() += work) > kMost) throw TooMuchWork{};
   }
@@ -41,6 +42,28 @@ class DemangleWork {
   static std::size_t& spent() noexcept {
     thread_local std::size_t work = 0;
     return work;
+  }
+};
+
+// How many values of classes are nested that this thread reads, also in the types of other values. A value that lies
+// deeper is given up, because each of them takes a part of the stack.
+class DemangleDepth {
+ public:
+  static constexpr int kMost = 50;
+
+  DemangleDepth() {
+    if (++depth() <= kMost) return;
+    --depth();
+    throw TooMuchWork{};
+  }
+  ~DemangleDepth() { --depth(); }
+  DemangleDepth(const DemangleDepth&) = delete;
+  DemangleDepth& operator=(const DemangleDepth&) = delete;
+
+ private:
+  static int& depth() noexcept {
+    thread_local int now = 0;
+    return now;
   }
 };
 

@@ -42,15 +42,16 @@ mixwalk_change_llvm([[    } else if (consumeFront(MangledName, "$0", "0", !IsAut
         Error = Error || T == nullptr;
         return Error ? std::string() : T->toString(OF_NoTagSpecifier);
       };
-      const auto Value = [&](auto &Self, int Depth, bool IsElement) -> std::string {
+      const auto Value = [&](auto &Self, bool IsElement) -> std::string {
         mixwalk::DemangleWork::add(16);
-        if (Error || Depth > 50) return Error = true, std::string();
+        const mixwalk::DemangleDepth Depth;
+        if (Error) return std::string();
         const bool IsClass = consumeFront(MangledName, '2');
         if (IsClass || consumeFront(MangledName, '3')) {
           const std::string Name = Type();
           std::string Text = (IsClass ? Name : std::string()) + "{";
           for (const char *Separator = ""; !Error && !consumeFront(MangledName, '@'); Separator = ", ") {
-            Text += Separator + Self(Self, Depth + 1, !IsClass);
+            Text += Separator + Self(Self, !IsClass);
             if (!IsClass) Error = Error || !consumeFront(MangledName, '@');
           }
           return Text + "}";
@@ -70,7 +71,7 @@ mixwalk_change_llvm([[    } else if (consumeFront(MangledName, "$0", "0", !IsAut
       MangledName = {MangledName.data() - 1, MangledName.size() + 1};  // back to the 2
       NamedIdentifierNode *Identifier = Arena.alloc<NamedIdentifierNode>();
       TP.N = Identifier;
-      Identifier->Name = copyString(Value(Value, 0, true));
+      Identifier->Name = copyString(Value(Value, true));
     } else if (consumeFront(MangledName, "$0", "0", !IsAutoNTTP)) {]])
 file(WRITE ${CMAKE_BINARY_DIR}/llvm/changed.cpp "${mixwalk_msvc_source}")
 set(mixwalk_msvc_source ${CMAKE_BINARY_DIR}/llvm/MicrosoftDemangle.cpp)

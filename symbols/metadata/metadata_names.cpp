@@ -95,6 +95,12 @@ std::string MetadataNames::field_name(std::uint32_t token) const {
   return is_of_table(token, T::field) ? cut(text(T::field, row_of(token), kName)) : std::string();
 }
 
+std::vector<std::byte> MetadataNames::field_signature(std::uint32_t token) const {
+  constexpr unsigned kSignature = 2;
+  const auto index = is_of_table(token, T::field) ? tables_.cell(T::field, row_of(token), kSignature) : std::nullopt;
+  return index ? tables_.blob(*index).value_or(std::vector<std::byte>()) : std::vector<std::byte>();
+}
+
 std::string MetadataNames::generic_parameter_name(std::uint32_t token) const {
   constexpr unsigned kName = 3;
   return is_of_table(token, T::generic_param) ? cut(text(T::generic_param, row_of(token), kName)) : std::string();

@@ -33,6 +33,8 @@ class MetadataNames final : public TypeNames {
   // Of a TypeDef or a TypeRef.
   std::string type_name(std::uint32_t token) const override;
   std::string field_name(std::uint32_t token) const;
+  // II.23.2.4.
+  std::vector<std::byte> field_signature(std::uint32_t token) const;
   std::string generic_parameter_name(std::uint32_t token) const;
 
   // Returns "library!entry" as a P/Invoke declares them.

@@ -25,6 +25,13 @@ bool is_own(PortablePdbError error) { return error == PortablePdbError::none; }
 
 }  // namespace
 
+template <class Opened>
+void PdbFinder::add_lacks(const std::string& path, const Opened& opened) {
+  if constexpr (requires { opened.lacks; }) {
+    if (opened.lacks != PdbError::none) add_problem(path + ": " + std::string(to_string(opened.lacks)));
+  }
+}
+
 template <class Use>
 void PdbFinder::each_candidate(const std::string& image_path, const CodeViewId& id, Use use) {
   // The user chose the folders, but not the paths that come from the image, including its own path.
@@ -45,9 +52,7 @@ Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id
     opened = open(std::move(bytes));
     found = opened.error == decltype(opened.error)::none;
     if (!found) add_problem("not used: " + path + ": " + std::string(to_string(opened.error)));
-    if constexpr (requires { opened.lacks; }) {
-      if (opened.lacks != PdbError::none) add_problem(path + ": " + std::string(to_string(opened.lacks)));
-    }
+    add_lacks(path, opened);
     return found;
   });
   if (!found && servers_ != nullptr) found = open_fetched(id, opened, open);
@@ -62,7 +67,9 @@ bool PdbFinder::open_fetched(const CodeViewId& id, Opened& opened, Open open) {
     return is_own(opened.error) ? std::string() : std::string(to_string(opened.error));
   };
   const StoreKey key{std::string(file_name(id.path)), symbol_store_id(id)};
-  return servers_->fetch(key, check) && opened.error == decltype(opened.error)::none;
+  const auto fetched = servers_->fetch(key, check);
+  if (fetched) add_lacks(fetched->path, opened);
+  return fetched && opened.error == decltype(opened.error)::none;
 }
 
 OpenedPdb PdbFinder::open(const std::shared_ptr<const ImageFile>& image) {

@@ -50,6 +50,9 @@ class PdbFinder {
   // Asks the servers. Returns whether `opened` has symbols.
   template <class Opened, class Open>
   bool open_fetched(const CodeViewId& id, Opened& opened, Open open);
+  // Notes what a PDB lacks that is used.
+  template <class Opened>
+  void add_lacks(const std::string& path, const Opened& opened);
   void add_missing(const CodeViewId& id);
   void add_problem(std::string text);
 

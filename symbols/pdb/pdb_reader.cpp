@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "symbols/byte_cursor.h"
-#include "symbols/demangle/demangle.h"
 #include "symbols/leaf_extent.h"
 #include "unmanaged/ascii_lower.h"
 
@@ -132,17 +131,24 @@ void PdbReader::read_unit(std::uint32_t unit, IndexBuilder& into) {
 }
 
 std::string_view PdbReader::linkage_name(std::uint32_t entry, std::string_view name) const {
+  const auto [at, fresh] = linked_.try_emplace(entry);
+  Linked& known = at->second;
+  if (!fresh && known.name == name) return known.linked;
+  known = {std::string(name), {}};
   std::size_t tried = 0;
   for (const PdbPublics::Public& one : publics_.in(entry, entry + 1)) {
-    if (is_function_named(demangle(one.name), name)) return one.name;
+    if (is_function_named(demangle(one.name, demangle_budget_), name)) {
+      known.linked = one.name;
+      break;
+    }
     if (++tried == kMaxFolded) break;
   }
-  return {};
+  return known.linked;
 }
 
 std::size_t PdbReader::bytes() const noexcept {
   return bytes_->get().size() + dbi_.contributions.capacity() * 2 * sizeof(PdbContribution) +
-         publics_.all().size() * sizeof(PdbPublics::Public);
+         publics_.all().size() * sizeof(PdbPublics::Public) + linked_.size() * kLinkedBytes;
 }
 
 bool PdbReader::owns(std::uint32_t rva) const {

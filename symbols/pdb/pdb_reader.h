@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "symbols/demangle/demangle.h"
 #include "symbols/image_file.h"
 #include "symbols/index/lazy_index.h"
 #include "symbols/pdb/dbi.h"
@@ -79,6 +80,14 @@ class PdbReader final : public UnitReader {
   };
   std::unordered_map<std::uint32_t, Entry> entries_;
   std::unordered_map<std::uint32_t, NameId> files_;
+  // What linkage_name() has found: the last question for each entry. The frames of a stack are at few entries.
+  struct Linked {
+    std::string name;
+    std::string_view linked;
+  };
+  static constexpr std::size_t kLinkedBytes = 128;  // one of them, with its node
+  mutable std::unordered_map<std::uint32_t, Linked> linked_;
+  mutable std::size_t demangle_budget_ = kDemangleBudget;
   std::size_t lines_left_ = 0;  // the number of rows that functions may still add, see add_lines()
 };
 

@@ -36,6 +36,7 @@ std::string without_variant(std::string_view name) {
 PdbPublics::PdbPublics(const MsfFile& msf, const PdbDbi& dbi, const PeImage* image)
     : bytes_(msf.read(dbi.symbol_stream)) {
   std::vector<Public> unmarked;
+  std::size_t budget = kDemangleBudget;
   ByteCursor cursor(bytes_.get());
   while (cursor.left() >= 4) {
     ByteCursor record(cursor.take(cursor.u16()));
@@ -53,7 +54,7 @@ PdbPublics::PdbPublics(const MsfFile& msf, const PdbDbi& dbi, const PeImage* ima
     if (!rva) continue;
     if (!marked) {
       const PeImage::Function* const function = image->function_at(*rva);
-      if ((function != nullptr && function->begin != *rva) || !may_name_code(name)) continue;
+      if ((function != nullptr && function->begin != *rva) || !may_name_code(name, budget)) continue;
     }
     (marked ? all_ : unmarked).push_back({*rva, name});
   }

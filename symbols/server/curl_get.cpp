@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "symbols/server/http_get.h"
+#include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 namespace {
@@ -17,15 +18,14 @@ using CurlOffset = std::int64_t;
 constexpr long kGlobalDefault = 3;
 constexpr int kOptWriteData = 10001, kOptUrl = 10002, kOptErrorBuffer = 10010, kOptUserAgent = 10018,
               kOptXferInfoData = 10057, kOptCaInfo = 10065, kOptWriteFunction = 20011, kOptXferInfoFunction = 20219,
-              kOptNoProgress = 43, kOptFollowLocation = 52, kOptMaxRedirects = 68, kOptNoSignal = 99,
-              kOptConnectTimeoutMs = 156, kOptProtocols = 181, kOptRedirectProtocols = 182,
+              kOptNoProgress = 43, kOptNoSignal = 99, kOptConnectTimeoutMs = 156, kOptProtocols = 181,
               kOptQuickExit = 322;
-constexpr int kInfoStatus = 0x200002, kInfoContentLength = 0x600000 + 15;
+constexpr int kInfoStatus = 0x200002, kInfoRedirectUrl = 0x100000 + 31, kInfoContentLength = 0x600000 + 15;
 constexpr long kHttp = 1, kHttps = 2;
-constexpr int kOk = 0, kUnsupportedProtocol = 1;
+constexpr int kOk = 0;
 constexpr std::size_t kErrorBytes = 256;
 
-constexpr long kMaxRedirects = 5;
+constexpr int kMaxRedirects = 5;
 // The page of an error is read so far, because a connection with an unread rest cannot be used again.
 constexpr std::size_t kMaxErrorPage = 64u << 10;
 
@@ -69,6 +69,8 @@ const Library& library() {
   static const Library loaded;
   return loaded;
 }
+
+bool is_https(std::string_view url) { return ascii_lower(url.substr(0, 6)) == "https:"; }
 
 // One request while it runs.
 struct Transfer {
@@ -122,13 +124,28 @@ class CurlGet final : public HttpGet {
   }
 
   HttpReply get(const std::string& url, const HttpLimits& limits, HttpTaker& taker) override {
-    const Library& curl = library();
-    if (!curl.usable()) return {0, "libcurl.so.4 is not installed on this machine (Debian: libcurl4)"};
-    if (curl_ == nullptr) curl_ = curl.init();  // one for all requests, so that connections are used again
+    if (!library().usable()) return {0, "libcurl.so.4 is not installed on this machine (Debian: libcurl4)"};
+    if (curl_ == nullptr) curl_ = library().init();  // one for all requests, so that connections are used again
     if (curl_ == nullptr) return {0, "libcurl cannot begin"};
+    // libcurl would check a redirect by the first address alone, so that http may lead to https and back to http.
+    std::string at = url;
+    for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
+      const HttpReply reply = get_once(at, limits, taker);
+      const char* next = nullptr;
+      library().getinfo(curl_, kInfoRedirectUrl, &next);
+      if (reply.status < 300 || reply.status >= 400 || next == nullptr) return reply;
+      const std::string to = next;
+      if (is_https(at) && !is_https(to)) return {0, "it redirects to an address that is not https"};
+      at = to;
+    }
+    return {0, "it redirects too often"};
+  }
+
+ private:
+  HttpReply get_once(const std::string& url, const HttpLimits& limits, HttpTaker& taker) {
+    const Library& curl = library();
     Transfer transfer{taker, curl_, limits.silence, Clock::now()};
     std::array<char, kErrorBytes> error{};
-    const long redirects_to = url.starts_with("https:") ? kHttps : kHttp | kHttps;
     curl.setopt(curl_, kOptUrl, url.c_str());
     curl.setopt(curl_, kOptErrorBuffer, error.data());
     curl.setopt(curl_, kOptUserAgent, "mixwalk");
@@ -137,9 +154,6 @@ class CurlGet final : public HttpGet {
     // libcurl before 7.87.)
     curl.setopt(curl_, kOptQuickExit, 1L);
     curl.setopt(curl_, kOptProtocols, kHttp | kHttps);
-    curl.setopt(curl_, kOptFollowLocation, 1L);
-    curl.setopt(curl_, kOptMaxRedirects, kMaxRedirects);
-    curl.setopt(curl_, kOptRedirectProtocols, redirects_to);
     curl.setopt(curl_, kOptConnectTimeoutMs, static_cast<long>(limits.connect.count()));
     curl.setopt(curl_, kOptWriteFunction, &on_bytes);
     curl.setopt(curl_, kOptWriteData, &transfer);
@@ -156,8 +170,6 @@ class CurlGet final : public HttpGet {
     if (transfer.ended || (transfer.begun && !transfer.is_body)) return reply;
     if (transfer.too_silent) {
       reply.problem = "no byte came for " + std::to_string((limits.silence.count() + 500) / 1000) + " s";
-    } else if (result == kUnsupportedProtocol) {
-      reply = {0, "it redirects to an address that is not https"};
     } else if (result != kOk) {
       reply.problem = error[0] != '\0' ? error.data() : curl.strerror(result);
     } else if (status == 200 && !transfer.begun) {
@@ -167,7 +179,6 @@ class CurlGet final : public HttpGet {
     return reply;
   }
 
- private:
   Curl* curl_ = nullptr;
 };
 

@@ -44,10 +44,11 @@ std::string problem_of(const std::optional<std::vector<std::byte>>& bytes, const
 
 std::string errno_words() { return std::error_code(errno, std::generic_category()).message(); }
 
-// FNV-1a: which byte of the store's lock file belongs to a key. Two keys with the same byte only wait for each other.
-std::uint64_t lock_byte(const StoreKey& key) {
+// FNV-1a: which byte of the store's lock file belongs to a name. Files with the same byte only wait for each other. All
+// files of one name share a folder, so whoever has the lock may make and remove it.
+std::uint64_t lock_byte(const std::string& name) {
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
-  for (const char c : ascii_lower(key.name + '/' + key.id)) {
+  for (const char c : ascii_lower(name)) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3;
   }
   return hash & ((1ull << 62) - 1);
@@ -113,8 +114,10 @@ std::string server_fault(HttpGet& http, const std::string& url, const SymbolLimi
   return reply.problem.empty() ? "it does not answer within " + seconds_text(limits.all) : reply.problem;
 }
 
-std::string store_address(std::string_view folder, std::string_view id, std::string_view file) {
-  return percent_encoded(folder) + '/' + percent_encoded(id) + '/' + percent_encoded(file);
+std::string store_address(std::string_view folder, std::string_view id, std::string_view file, bool two_tiers) {
+  const std::string tier(folder.substr(0, 2));
+  return (two_tiers ? percent_encoded(tier) + '/' : std::string()) + percent_encoded(folder) + '/' +
+         percent_encoded(id) + '/' + percent_encoded(file);
 }
 
 // The requests for one file, and its place in the store. The partial file is removed at the end.
@@ -200,7 +203,7 @@ class SymbolServers::Request final : public HttpTaker {
     std::error_code error;
     std::filesystem::create_directories(store_, error);
     if (error) return fail("cannot be kept: " + path_of_folder() + ": " + error.message());
-    const auto result = FileLock::try_lock(store_ / "mixwalk.lock", lock_byte(key_), lock_);
+    const auto result = FileLock::try_lock(store_ / "mixwalk.lock", lock_byte(key_.name), lock_);
     busy_ = result == FileLock::Result::busy;
     if (result == FileLock::Result::failed) return fail("cannot be kept: " + path_of_folder() + " cannot be written");
     if (result != FileLock::Result::locked) return false;
@@ -305,29 +308,39 @@ SymbolServers::Result SymbolServers::get_plain(Server& server, Request& request)
   if (StoreKey lower{ascii_lower(name), ascii_lower(id)}; lower.name != name || lower.id != id) {
     spellings.push_back(std::move(lower));
   }
-  const auto get_two_tier = [&](const StoreKey& key) {
-    const std::string tier = key.name.substr(0, 2);
-    if (tier == "..") return Result::missing;  // it would lead out of the store
-    return get(server, percent_encoded(tier) + '/' + store_address(key.name, key.id, key.name), request);
-  };
   for (const StoreKey& key : spellings) {
-    if (server.tiers == Server::Tiers::two) {
-      if (const Result result = get_two_tier(key); result != Result::missing) return result;
+    if (in_two_tiers(server, key)) {
+      const Result result = get(server, store_address(key.name, key.id, key.name, true), request);
+      if (result != Result::missing) return result;
     }
     const Result result = get(server, store_address(key.name, key.id, key.name), request);
     if (result != Result::missing) return result;
     if (server.tiers != Server::Tiers::unknown) continue;
-    if (has_two_tiers(server)) {
-      if (const Result second = get_two_tier(key); second != Result::missing) return second;
-    }
+    find_tiers(server);
     if (server.off || is_over()) return Result::given_up;
+    if (in_two_tiers(server, key)) {
+      const Result second = get(server, store_address(key.name, key.id, key.name, true), request);
+      if (second != Result::missing) return second;
+    }
   }
   return Result::missing;
 }
 
 SymbolServers::Result SymbolServers::get_cabinet(Server& server, Request& request) {
   const StoreKey& key = request.key();
-  const Result result = get(server, store_address(key.name, key.id, cabinet_name(key.name)), request);
+  const std::string name = cabinet_name(key.name);
+  const std::string address = store_address(key.name, key.id, name, in_two_tiers(server, key));
+  const auto refuse = [&](const std::string& why) {
+    add_problem(name + " of " + server.url + " is not used: " + why);
+    return Result::given_up;
+  };
+  if (const std::string why = cabinet_obstacle(); !why.empty()) {
+    // It is only asked for so that the person gets to know what would help.
+    SmallText text([this] { return is_over(); });
+    const bool there = http_.get(server.url + '/' + address, {limits_.connect, limits_.silence}, text).status == 200;
+    return there && (text.too_long || text.text.starts_with("MSCF")) ? refuse(why) : Result::missing;
+  }
+  const Result result = get(server, address, request);
   if (result != Result::loaded) return result;
   std::filesystem::path expanded = request.partial();
   expanded += "x";
@@ -337,14 +350,15 @@ SymbolServers::Result SymbolServers::get_cabinet(Server& server, Request& reques
   if (error) why = error.message();
   if (why.empty()) return Result::loaded;
   std::filesystem::remove(expanded, error);
-  add_problem(cabinet_name(key.name) + " of " + server.url + " is not used: " + why);
-  return Result::given_up;
+  return refuse(why);
 }
 
 // A store may have a text in the place of a file. It is shown, and a path in it is never followed, because it may lead
 // to any machine, which would get the user's credentials.
 void SymbolServers::ask_for_pointer(Server& server, const StoreKey& key) {
-  const std::string text = small_text(server, store_address(key.name, key.id, "file.ptr"));
+  std::string text =
+      small_text(server, store_address(key.name, key.id, "file.ptr", in_two_tiers(server, key))).value_or("");
+  text.resize(std::min(text.size(), text.find_first_of("\r\n")));
   if (text.starts_with("PATH:")) {
     add_problem(server.url + " says that " + key.name + " is at another place, which mixwalk does not ask: " +
                 text.substr(5));
@@ -353,22 +367,27 @@ void SymbolServers::ask_for_pointer(Server& server, const StoreKey& key) {
   }
 }
 
-std::string SymbolServers::small_text(Server& server, const std::string& address) {
+// Storage services refuse what they do not have (403), so a refusal of a file that need not exist says nothing about
+// the others.
+std::optional<std::string> SymbolServers::small_text(Server& server, const std::string& address) {
   SmallText text([this] { return is_over(); });
   const HttpReply reply = http_.get(server.url + '/' + address, {limits_.connect, limits_.silence}, text);
-  if (is_over() || reply.status == 404 || reply.status == 410 || text.too_long) return {};
-  return judge(server, reply) ? text.text.substr(0, text.text.find_first_of("\r\n")) : std::string();
+  if (is_over() || text.too_long) return std::nullopt;
+  if (!reply.problem.empty()) turn_off(server, reply.problem);
+  if (reply.status != 200 || !reply.problem.empty()) return std::nullopt;
+  return text.text;
 }
 
-bool SymbolServers::has_two_tiers(Server& server) {
+void SymbolServers::find_tiers(Server& server) {
+  const std::optional<std::string> index = small_text(server, "index2.txt");
+  if (server.off || is_over()) return;
   // A server that has a page for every address has one for this as well.
-  SmallText text([this] { return is_over(); });
-  const HttpReply reply = http_.get(server.url + "/index2.txt", {limits_.connect, limits_.silence}, text);
-  if (is_over()) return false;
-  const bool answered = reply.status == 404 || reply.status == 410 || judge(server, reply);
-  const bool two = reply.status == 200 && !text.too_long && text.text.find('<') == std::string::npos;
-  if (answered) server.tiers = two ? Server::Tiers::two : Server::Tiers::one;
-  return server.tiers == Server::Tiers::two;
+  const bool two = index && index->find('<') == std::string::npos;
+  server.tiers = two ? Server::Tiers::two : Server::Tiers::one;
+}
+
+bool SymbolServers::in_two_tiers(const Server& server, const StoreKey& key) {
+  return server.tiers == Server::Tiers::two && !key.name.starts_with("..");  // it would lead out of the store
 }
 
 std::optional<FetchedFile> SymbolServers::keep(const Server& server, Request& request, const FileCheck& check) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -84,9 +85,10 @@ class SymbolServers final : public StoreFetch {
   // Asks for the cabinet, and for the text that says where the file is instead.
   Result get_cabinet(Server& server, Request& request);
   void ask_for_pointer(Server& server, const StoreKey& key);
-  // The text of a small file of the server; empty if there is none.
-  std::string small_text(Server& server, const std::string& address);
-  bool has_two_tiers(Server& server);
+  // The text of a small file that a server need not have; nothing if it does not have it.
+  std::optional<std::string> small_text(Server& server, const std::string& address);
+  void find_tiers(Server& server);
+  static bool in_two_tiers(const Server& server, const StoreKey& key);
   std::optional<FetchedFile> keep(const Server& server, Request& request, const FileCheck& check);
   // Whether nothing more is loaded: the person has stopped it, or the time is used up.
   bool is_over();
@@ -111,7 +113,8 @@ class SymbolServers final : public StoreFetch {
 // otherwise why not, in one line.
 std::string server_fault(HttpGet& http, const std::string& url, const SymbolLimits& limits);
 
-// The address of a file below a server's URL: "folder/id/file", percent-encoded. Pure.
-std::string store_address(std::string_view folder, std::string_view id, std::string_view file);
+// The address of a file below a server's URL: "folder/id/file", percent-encoded; in a store of two tiers
+// "fo/folder/id/file". Pure.
+std::string store_address(std::string_view folder, std::string_view id, std::string_view file, bool two_tiers = false);
 
 }  // namespace mixwalk

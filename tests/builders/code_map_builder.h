@@ -34,7 +34,7 @@ class CodeMapBuilder {
                       "NumHotColdMap":104,"DelayLoadMethodCallThunks":112,"EntryPointToMethodDescMap":336},
     "ImageDataDirectory":{"VirtualAddress":0,"Size":4},
     "HashMap":{"Buckets":16},"Bucket":{"!":64,"Keys":0,"Values":32},
-    "Thread":{"Id":16,"OSId":304,"State":0,"PreemptiveGCDisabled":4,"RuntimeThreadLocals":32,
+    "Thread":{"Id":16,"OSId":304,"State":0,"PreemptiveGCDisabled":4,"GCHandle":312,"RuntimeThreadLocals":32,
               "LinkNext":[120,"pointer"]},
     "ThreadStore":{"FirstThreadLink":64,"ThreadCount":88},
     "RuntimeThreadLocals":{"AllocContext":0},"EEAllocContext":{"GCAllocationContext":8},

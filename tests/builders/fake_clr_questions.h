@@ -38,6 +38,15 @@ class FakeClrQuestions final : public ClrQuestions {
     for (const std::uint64_t object : objects) types.push_back(type_of ? type_of(object) : objects_of[object]);
     return types;
   }
+  std::vector<ClrType> types(std::span<const std::uint64_t> method_tables) override {
+    std::vector<ClrType> types;
+    for (const std::uint64_t table : method_tables) {
+      const auto known = types_of.find(table);
+      types.push_back(known != types_of.end() ? known->second : ClrType{});
+    }
+    return types;
+  }
+  ManagedHeap heap() override { return {.parts = heap_parts, .types = {}}; }
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override {
     std::vector<std::string> types = object_types(addresses);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -73,6 +82,8 @@ class FakeClrQuestions final : public ClrQuestions {
   std::map<std::uint64_t, std::string> objects_of;  // the objects' types
   std::function<std::string(std::uint64_t)> type_of;  // in place of objects_of
   std::set<std::uint64_t> left_behind;              // look like objects, but are not in the heap
+  std::map<std::uint64_t, ClrType> types_of;        // by MethodTable
+  std::vector<HeapPart> heap_parts;
   std::map<std::uint64_t, ClrLock> locks_of;        // by address
   std::vector<std::size_t> lock_questions;          // the number of objects in each question
   std::vector<Assembly> assemblies;

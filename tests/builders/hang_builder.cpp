@@ -101,6 +101,16 @@ HangBuilder& HangBuilder::lock(Lock lock) {
   return *this;
 }
 
+HangBuilder& HangBuilder::task(AsyncTask task) {
+  snapshot_.tasks.push_back(std::move(task));
+  return *this;
+}
+
+HangBuilder& HangBuilder::waits_for(std::uint32_t task) {
+  last().waits_for_task = task;
+  return *this;
+}
+
 std::vector<std::string> managed_thread(std::vector<std::string> frames) {
   return with(std::move(frames), {"M System.Threading.Thread.StartCallback()", "coreclr!", "coreclr!",
                                   "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});

@@ -26,6 +26,9 @@ class HangBuilder {
   HangBuilder& cpu(std::uint64_t milliseconds);
   HangBuilder& monitor(std::uint64_t address, std::uint32_t owner, const std::vector<std::uint32_t>& waiters);
   HangBuilder& lock(Lock lock);
+  // Adds a task; their indices count from 0. waits_for() lets the last thread wait for one of them.
+  HangBuilder& task(AsyncTask task);
+  HangBuilder& waits_for(std::uint32_t task);
 
   Thread& last() { return snapshot_.threads.back(); }
   Snapshot& snapshot() { return snapshot_; }

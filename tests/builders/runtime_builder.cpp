@@ -21,7 +21,8 @@ constexpr char kDescriptor[] = R"({"version": 0, "baseline": "empty", "types": {
   "ParamTypeDesc": {"TypeArg": 8},
   "TypeVarTypeDesc": {"Module": 8, "Token": 16},
   "FieldDesc": {"!": 24, "MethodTable": 8, "TokenAndFlags": 16, "OffsetAndType": 20},
-  "Module": {"Base": 8, "DynamicMetadata": 16, "Path": 24},
+  "Module": {"Base": 8, "DynamicMetadata": 16, "Path": 24, "TypeDefToMethodTableMap": 32, "TypeRefToMethodTableMap": 64},
+  "ModuleLookupMap": {"TableData": 0, "Next": 8, "Count": 16, "SupportedFlagsMask": 24},
   "DynamicMetadata": {"Size": 4, "Data": 8},
   "RealCodeHeader": {"DebugInfo": 8},
   "PatchpointInfo": {"!": 24, "LocalCount": 12, "Tier0EntryPoint": 16},
@@ -69,7 +70,7 @@ std::uint64_t RuntimeBuilder::module(const std::vector<std::byte>& metadata, con
   const std::uint64_t buffer = room(8 + metadata.size());
   put32(buffer + 4, static_cast<std::uint32_t>(metadata.size()));
   for (std::size_t i = 0; i < metadata.size(); ++i) memory.put(buffer + 8 + i, metadata[i]);
-  const std::uint64_t module = room(32);
+  const std::uint64_t module = room(96);
   put64(module + 16, buffer);
   put64(module + 24, utf16(path));
   return module;
@@ -158,12 +159,32 @@ void RuntimeBuilder::fields(std::uint64_t type, std::span<const Field> fields, s
     ++(is_static ? of_type : of_objects);
     put64(descs + 24 * i + 8, type);
     put32(descs + 24 * i + 16, fields[i].row | (is_static ? 0x0100'0000 : 0));
-    put32(descs + 24 * i + 20, 0x4000'0000 | (is_static ? 0x40 : fields[i].offset));
+    put32(descs + 24 * i + 20, fields[i].element << 27 | (is_static ? 0x40 : fields[i].offset));
   }
   put64(type_class + 16, descs);
   put16(type_class + 24, of_objects);
   put16(type_class + 26, of_type);
   put64(type + 32, parent);
+}
+
+void RuntimeBuilder::map_type(std::uint64_t module, bool defined, std::uint32_t row, std::uint64_t type) {
+  constexpr std::uint32_t kFirst = 2, kSecond = 8;
+  std::uint64_t map = module + (defined ? 32 : 64);
+  if (*memory.read_value<std::uint64_t>(map) == 0) {
+    const std::uint64_t next = room(32);
+    put64(map, room(8 * kFirst));
+    put64(map + 8, next);
+    put32(map + 16, kFirst);
+    put64(map + 24, 1);
+    put64(next, room(8 * kSecond));
+    put32(next + 16, kSecond);
+    put64(next + 24, 1);
+  }
+  if (row >= kFirst) {
+    map = *memory.read_value<std::uint64_t>(map + 8);
+    row -= kFirst;
+  }
+  put64(*memory.read_value<std::uint64_t>(map) + 8 * std::uint64_t{row}, type | 1);
 }
 
 }  // namespace mixwalk::test

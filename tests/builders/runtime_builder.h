@@ -39,12 +39,18 @@ class RuntimeBuilder {
   std::uint64_t method(std::uint64_t type, std::uint32_t row, const std::vector<std::uint64_t>& arguments = {});
   std::uint64_t dynamic_method(std::uint64_t type, const std::string& name);
   // The fields that a type declares, by their rows in Field, and their offsets after the MethodTable; a static one has
-  // the offset kStatic.
+  // the offset kStatic. `element`: the ELEMENT_TYPE, usually an Int32.
   struct Field {
     std::uint32_t row = 0, offset = 0;
+    std::uint32_t element = 8;
   };
   static constexpr std::uint32_t kStatic = 0xFFFF'FFFF;
   void fields(std::uint64_t type, std::span<const Field> fields, std::uint64_t parent = 0, std::uint16_t inherited = 0);
+
+  void make_value_type(std::uint64_t type) { put32(type + 8, 0x0004'0000); }
+  // The module's map of TypeDefs (or TypeRefs) leads from the row to the type. All but the first two rows are in the
+  // second part of the map.
+  void map_type(std::uint64_t module, bool defined, std::uint32_t row, std::uint64_t type);
 
   void put16(std::uint64_t address, std::uint16_t value) { memory.put(address, value); }
   void put32(std::uint64_t address, std::uint32_t value) { memory.put(address, value); }

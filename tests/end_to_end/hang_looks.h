@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "walker/base/exit_code.h"
@@ -20,5 +21,18 @@ namespace mixwalk {
 // With MIXWALK_PAIRS (hanging_program.h), only the verdict is compared: that of each two and of each three neighbouring
 // dumps, in a series of dumps from outside, one from inside and one of dump files.
 void expect_hang(const std::string& way, ExitCode code, bool takes_profilers = true);
+
+enum class Look { outside, inside, dump_file };
+
+// The same, with more choices.
+struct HangCase {
+  // Several ways of one program are joined by "+". Then the findings must be those of the golden texts of all these
+  // ways, in any order.
+  std::string way;
+  std::string program = "hangs.exe";
+  ExitCode code = ExitCode::deadlock;
+  std::set<Look> looks = {Look::outside, Look::inside, Look::dump_file};
+};
+void expect_hang(const HangCase& hang);
 
 }  // namespace mixwalk

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <vector>
 
+#include "tests/support/win/wine.h"
+
 namespace mixwalk {
 
 std::size_t wanted_pairs(std::size_t ordinary) {
@@ -39,8 +41,19 @@ std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProces
   return std::nullopt;
 }
 
-HangingProgram::HangingProgram(const std::string& way, int seconds)
-    : process({fixture("hangs.exe"), "--way", way, "--seconds", std::to_string(seconds)},
+// Folklore: Windows Forms calls GetThreadDpiHostingBehavior from Windows 10 1803 on, which Wine 8's user32.dll does not
+// have ("Unable to find an entry point"). Remedy: the program is told that the system is older. Test:
+// healthy_test.
+void prepare_desktop() {
+  if (!under_wine()) return;
+  constexpr char kVersion[] = "win81";
+  EXPECT_EQ(RegSetKeyValueA(HKEY_CURRENT_USER, "Software\\Wine\\AppDefaults\\desktop.exe", "Version", REG_SZ, kVersion,
+                            sizeof kVersion),
+            0);
+}
+
+HangingProgram::HangingProgram(const std::string& way, int seconds, const std::string& program)
+    : process({fixture(program), "--way", way, "--seconds", std::to_string(seconds)},
               StartOptions{.environment = {{"DOTNET_PROCESSOR_COUNT", "4"}}}) {
   auto said = read_until_ready(process);
   EXPECT_TRUE(said) << way << " did not start";

@@ -26,12 +26,16 @@ void compare_neighbours(std::span<const Snapshot> dumps,
 // prints something else, or no READY.
 std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProcess& program);
 
-// Runs hangs.exe in one of its ways (fixtures/hangs) until it is ready; if it does not get ready, the test case fails.
+// Tells Wine to run desktop.exe as on Windows 8.1 (fixtures/README.md). On Windows this does nothing.
+void prepare_desktop();
+
+// Runs hangs.exe in one of its ways (fixtures/hangs), or another program that is used like it, until it is ready; if it
+// does not get ready, the test case fails.
 // .NET is told that every machine has four processors, because their number is the number of workers in .NET's thread
 // pool.
 struct HangingProgram {
   // It ends by itself after so many seconds.
-  explicit HangingProgram(const std::string& way, int seconds = 300);
+  explicit HangingProgram(const std::string& way, int seconds = 300, const std::string& program = "hangs.exe");
 
   std::string id() const { return std::to_string(process.id()); }
   // Returns the id of the thread with this name, or 0 if the program has named no thread so.

@@ -24,6 +24,8 @@ namespace mixwalk {
 namespace {
 
 constexpr DWORD kEndMs = 120'000;
+// A context whose thread is at work, channels, timers.
+constexpr const char* kAsyncWays = "context-at-work+pipeline+timers";
 
 struct Program {
   std::string name;
@@ -50,6 +52,7 @@ TEST_P(Healthy, NoPairOfDumpsSaysThatSomethingIsStuck) {
   const auto name = GetParam().line.front();
   std::vector<std::string> line = GetParam().line;
   line.front() = fixture(name);
+  if (name == "desktop.exe") prepare_desktop();
   ChildProcess program(line);
   ASSERT_TRUE(read_until_ready(program));
   const ProgramResult dumped =
@@ -94,6 +97,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, Healthy,
                                          Program{"semaphore_turns", {"hangs.exe", "--way", "semaphore-turns"}},
                                          Program{"section_turns", {"hangs.exe", "--way", "section-turns"}},
                                          Program{"polls", {"hangs.exe", "--way", "polls"}},
+                                         Program{"async", {"hangs.exe", "--way", kAsyncWays}},
+                                         Program{"desktop", {"desktop.exe", "--way", "at-work"}},
                                          Program{"apartments", {"hangs.exe", "--way", "apartments"}},
                                          Program{"collections", {"hangs.exe", "--way", "collections"}}),
                          [](const auto& info) { return info.param.name; });

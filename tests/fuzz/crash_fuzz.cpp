@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   StackCopy stack(buffer);
   stack.fill(pieces, header.rsp, header.rsp + bytes.size());
   is_raised_anew(exception, header.parameters[0]);
-  if (const auto fault = first_fault(exception, stack)) {
+  if (const auto fault = first_fault(exception, stack, {})) {
     require(fault->code == exception.code && fault->thread == 7 && fault->registers);
     require(fault->registers->rsp() >= stack.begin() && fault->registers->rsp() <= stack.end());
     require(fault->parameter_count <= MinidumpException::kMaxParameters);

@@ -9,6 +9,7 @@
 
 #include "symbols/assembly.h"
 #include "unmanaged/step/stack_copy.h"
+#include "walker/clr/heap_walk.h"
 #include "walker/merge/runtime_call.h"
 #include "walker/model/frame.h"
 
@@ -79,7 +80,7 @@ struct ClrSyncBlocks {
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
-// A System.Threading.Lock (.NET 9 and later) or a ReaderWriterLockSlim, by its fields.
+// A System.Threading.Lock (.NET 9 and later), a ReaderWriterLockSlim or a SemaphoreSlim, by its fields.
 struct ClrLock {
   // The owner's thread id. For a Lock of .NET 9 and 10 it is the system's id; in later sources (not released yet), and
   // for a ReaderWriterLockSlim, it is ClrThread::managed_id. 0 if there is no owner, if the owner has not been written
@@ -88,10 +89,12 @@ struct ClrLock {
   std::uint32_t recursion = 0;   // how often the owner has entered it; 0 if not held, or if the owner is unknown
   bool held = false;
   // What a thread that waits for the lock keeps in its registers or on its stack beside the lock's address: the event
-  // (an object) of a Lock, or one of the addresses of the counters of a ReaderWriterLockSlim. 0 for the others, and for
-  // a Lock for which no thread has waited yet.
+  // (an object) of a Lock, one of the addresses of the counters of a ReaderWriterLockSlim, or the object of a
+  // SemaphoreSlim in whose monitor the thread is. 0 for the others, and for a Lock for which no thread has waited yet.
   std::array<std::uint64_t, 4> kept{};
   bool reader_writer = false;
+  // A SemaphoreSlim, which does not record who has entered it: `held` says that its count is 0.
+  bool semaphore = false;
 
   bool operator==(const ClrLock&) const = default;
 };
@@ -101,16 +104,21 @@ struct ClrField {
   std::string name;           // as in the metadata: "<>1__state"
   std::uint32_t offset = 0;   // bytes from the object's address; in a value type, from where the value begins
   std::uint8_t element = 0;   // its ELEMENT_TYPE (ECMA-335 II.23.1.16): 0x12 for a reference to an object, 0x11 a value
-  std::uint64_t type = 0;     // the MethodTable of a value type; 0 if it is none, or if it is unknown
+  // The MethodTable of a value type; 0 if it is none, or if it is unknown. Of a generic value type it may be that of the
+  // definition, whose fields lie as if all type arguments were references.
+  std::uint64_t type = 0;
 
   bool operator==(const ClrField&) const = default;
 };
 
 // A type of objects, or a value type.
 struct ClrType {
-  std::string name;                // in the form for people; empty if there is no type
+  std::string name;                // in the form for people; empty if there is no type; "Free" for room between objects
   std::uint64_t parent = 0;        // the MethodTable of its base type; 0 if none
   std::vector<ClrField> fields;    // those of its base types as well, base types first
+  // The size of its objects as the collector uses it, and of each element of an array or a string (ObjectBytes). An
+  // array's elements begin 16 bytes after the object's address, behind their number, which is a 32-bit value at 8.
+  std::uint32_t base_bytes = 0, component_bytes = 0;
 
   bool operator==(const ClrType&) const = default;
 };
@@ -154,7 +162,11 @@ class ClrQuestions {
     return std::vector<ClrType>(method_tables.size());
   }
 
-  // The same for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
+  // The managed heap, without the sizes of types (HeapTypes::bytes_of), which types() gives. It has no parts if it cannot
+  // be read, or if it is being collected.
+  virtual ManagedHeap heap() { return {}; }
+
+  // The same as object_types() for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
   // The locks at these addresses, in the order of `objects`. An entry has no value if no such lock is at its address,
   // or if its fields are not the known ones.
@@ -166,6 +178,9 @@ class ClrQuestions {
   // The calls from managed to native code that a thread is in, leaf first, as the runtime has noted them for itself.
   // `stack`: the thread's stack. Returns nothing if the runtime's own list cannot be read.
   virtual std::vector<RuntimeCall> calls_of(std::uint32_t /*os_id*/, const StackCopy& /*stack*/) { return {}; }
+  // To be called right before all threads are copied at once: calls_of() then begins at the calls of this moment, also
+  // after target_ran(). Otherwise it begins at those of the moment when it is first called.
+  virtual void note_calls() {}
 
   // Announces the questions that will be asked one by one afterwards. If each question is sent to another process, all
   // of them together then cost little more than one.

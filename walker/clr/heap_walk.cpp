@@ -69,22 +69,17 @@ std::vector<HeapPart> HeapParts::take() {
   return std::move(parts_);
 }
 
-WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, HeapTypes& types,
-                            std::span<const std::uint64_t> addresses, HeapDeadline deadline) {
-  WalkedObjects found;
-  auto wanted = addresses.begin();
-  std::uint64_t& at = found.end;
-  at = part.begin;
+std::uint64_t walk_objects(const MemoryReader& memory, const HeapPart& part, HeapTypes& types, HeapDeadline deadline,
+                           const std::function<bool(std::uint64_t, std::uint64_t)>& visit) {
+  std::uint64_t at = part.begin;
   for (std::size_t i = 0; at < part.end; ++i) {
-    while (wanted != addresses.end() && *wanted < at) ++wanted;
-    if (wanted == addresses.end()) break;
-    if (i == kMaxObjects || over(i, deadline)) return found;
+    if (i == kMaxObjects || over(i, deadline)) return at;
     if (const auto room = types.free_room.find(at); room != types.free_room.end() && room->second > at) {
       at = room->second;
       continue;
     }
     ObjectHead head;
-    if (memory.read_up_to(at, &head, sizeof head) != sizeof head) return found;
+    if (memory.read_up_to(at, &head, sizeof head) != sizeof head) return at;
     const std::uint64_t method_table = head.method_table & ~kCollectorMarks;
     // The word is zero, or the header of the next object.
     if (static_cast<std::uint32_t>(method_table) == 0) {
@@ -92,14 +87,30 @@ WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, He
       continue;
     }
     const ObjectBytes bytes = type_at(method_table, types);
-    if (bytes.base == 0) return found;
+    if (bytes.base == 0) return at;
     const std::uint64_t size = bytes.base + std::uint64_t{bytes.component} * (bytes.component != 0 ? head.elements : 0);
     // An object that is larger than the rest of the part is not in this part.
-    if (size > part.end - at) return found;
-    if (*wanted == at) found.objects.push_back(at);
+    if (size > part.end - at) return at;
+    if (!visit(at, method_table)) return at;
     at += (size + kAlignment - 1) & ~(kAlignment - 1);
   }
-  at = std::max(part.end, part.limit);
+  return std::max(part.end, part.limit);
+}
+
+WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, HeapTypes& types,
+                            std::span<const std::uint64_t> addresses, HeapDeadline deadline) {
+  WalkedObjects found;
+  // Nothing behind the last address is of interest.
+  if (addresses.empty() || addresses.back() < part.begin) return {{}, std::max(part.end, part.limit)};
+  auto wanted = addresses.begin();
+  bool all = false;
+  found.end = walk_objects(memory, part, types, deadline, [&](std::uint64_t at, std::uint64_t) {
+    while (wanted != addresses.end() && *wanted < at) ++wanted;
+    if (wanted != addresses.end() && *wanted == at) found.objects.push_back(at);
+    all = wanted == addresses.end() || at >= addresses.back();
+    return !all;
+  });
+  if (all) found.end = std::max(part.end, part.limit);
   return found;
 }
 

@@ -76,6 +76,12 @@ class HeapParts {
   std::unordered_set<std::uint64_t> seen_;  // addresses of entries
 };
 
+// Calls `visit` for the objects of a part, from its beginning, with their MethodTables, until it returns false. Returns
+// where the walk ended: the part's limit if it came so far. What ends it before, and what is not trusted:
+// objects_among(). Not frozen-safe.
+std::uint64_t walk_objects(const MemoryReader& memory, const HeapPart& part, HeapTypes& types, HeapDeadline deadline,
+                           const std::function<bool(std::uint64_t object, std::uint64_t method_table)>& visit);
+
 // The objects of a part from its beginning up to `end`. If `end` is not the part's limit, nothing is known about the
 // rest.
 struct WalkedObjects {

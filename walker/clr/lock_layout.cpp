@@ -26,16 +26,30 @@ std::optional<ClrLock> reader_writer_lock_at(const MemoryReader& memory, std::ui
   return lock;
 }
 
+std::optional<ClrLock> semaphore_at(const MemoryReader& memory, std::uint64_t object, const LockLayout& layout) {
+  const auto count = memory.read_value<std::int32_t>(object + layout.state);
+  const auto monitor = memory.read_value<std::uint64_t>(object + layout.wait_event);
+  if (!count || !monitor) return std::nullopt;
+  return ClrLock{.held = *count == 0, .kept = {*monitor}, .semaphore = true};
+}
+
 }  // namespace
 
 std::optional<LockFields> LockFields::of_type(std::string_view type) {
   LockFields fields;
   fields.layout_.reader_writer = type == "System.Threading.ReaderWriterLockSlim";
-  if (!fields.layout_.reader_writer && type != "System.Threading.Lock") return std::nullopt;
+  fields.layout_.semaphore = type == "System.Threading.SemaphoreSlim";
+  const bool other = fields.layout_.reader_writer || fields.layout_.semaphore;
+  if (!other && type != "System.Threading.Lock") return std::nullopt;
   return fields;
 }
 
 void LockFields::add(std::string_view field, std::uint64_t offset) {
+  if (layout_.semaphore) {
+    if (field == "m_currentCount") layout_.state = offset;
+    if (field == "m_lockObjAndDisposed") layout_.wait_event = offset;
+    return;
+  }
   const bool reader_writer = layout_.reader_writer;
   if (field == (reader_writer ? "_writeLockOwnerId" : "_owningThreadId")) layout_.owner = offset;
   if (field == (reader_writer ? "_owners" : "_state")) layout_.state = offset;
@@ -49,6 +63,9 @@ void LockFields::add(std::string_view field, std::uint64_t offset) {
 }
 
 std::optional<LockLayout> LockFields::layout() const {
+  if (layout_.semaphore) {
+    return layout_.state != 0 && layout_.wait_event != 0 ? std::optional(layout_) : std::nullopt;
+  }
   if (layout_.owner == 0 || layout_.state == 0) return std::nullopt;
   const bool counts = std::ranges::find(layout_.counters, 0u) == layout_.counters.end();
   const bool whole = layout_.reader_writer ? layout_.upgrade_owner != 0 && counts
@@ -58,6 +75,7 @@ std::optional<LockLayout> LockFields::layout() const {
 
 std::optional<ClrLock> lock_at(const MemoryReader& memory, std::uint64_t object, const LockLayout& layout) {
   if (layout.reader_writer) return reader_writer_lock_at(memory, object, layout);
+  if (layout.semaphore) return semaphore_at(memory, object, layout);
   const auto owner = memory.read_value<std::uint32_t>(object + layout.owner);
   const auto state = memory.read_value<std::uint32_t>(object + layout.state);
   const auto recursion = memory.read_value<std::uint32_t>(object + layout.recursion);

@@ -11,9 +11,10 @@
 namespace mixwalk {
 
 // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address. Of a ReaderWriterLockSlim,
-// `state` is the field _owners, and `upgrade_owner` and `counters` are set instead of `recursion` and `wait_event`.
+// `state` is the field _owners, and `upgrade_owner` and `counters` are set instead of `recursion` and `wait_event`. Of
+// a SemaphoreSlim, `state` is its count, and `wait_event` the object in whose monitor threads wait.
 struct LockLayout {
-  bool reader_writer = false;
+  bool reader_writer = false, semaphore = false;
   std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
   std::uint64_t upgrade_owner = 0;
   std::array<std::uint64_t, 4> counters{};  // of threads that wait, by what they wait for

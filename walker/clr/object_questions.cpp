@@ -20,14 +20,24 @@ std::vector<std::string> ObjectQuestions::object_types(std::span<const std::uint
   return types;
 }
 
+ManagedHeap& ObjectQuestions::known_heap(HeapDeadline deadline) {
+  if (!heap_) heap_ = read_heap(deadline);
+  return *heap_;
+}
+
+ManagedHeap ObjectQuestions::heap() {
+  const ManagedHeap& known = known_heap(std::chrono::steady_clock::now() + kHeapWalkTime);
+  return {.parts = known.parts, .types = {.bytes_of = nullptr, .free_room = known.types.free_room, .known = {}}};
+}
+
 // An address is kept if the walk through the heap does not reach it, because it is in or after memory that cannot be
 // read, outside the known parts of the heap, or because kHeapWalkTime has passed.
 std::vector<std::string> ObjectQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
   const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapWalkTime;
-  if (!heap_) heap_ = read_heap(deadline);
+  ManagedHeap& heap = known_heap(deadline);
   std::vector<std::uint64_t> sorted(addresses.begin(), addresses.end());
   std::ranges::sort(sorted);
-  const std::vector<std::uint64_t> objects = possible_objects(memory(), heap_->parts, heap_->types, sorted, deadline);
+  const std::vector<std::uint64_t> objects = possible_objects(memory(), heap.parts, heap.types, sorted, deadline);
   std::vector<std::string> types;
   for (const std::uint64_t address : addresses) {
     types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());
@@ -35,10 +45,20 @@ std::vector<std::string> ObjectQuestions::heap_object_types(std::span<const std:
   return types;
 }
 
+std::vector<ClrType> ObjectQuestions::types(std::span<const std::uint64_t> method_tables) {
+  std::vector<ClrType> types;
+  for (const std::uint64_t method_table : method_tables) types.push_back(read_type(method_table));
+  return types;
+}
+
 const std::optional<LockLayout>& ObjectQuestions::lock_layout(std::uint64_t method_table) {
   if (const auto known = lock_layouts_.find(method_table); known != lock_layouts_.end()) return known->second;
   if (lock_layouts_.size() == kMaxLayouts) lock_layouts_.clear();
-  return lock_layouts_[method_table] = read_lock_layout(method_table);
+  std::optional<LockLayout>& kept = lock_layouts_[method_table];
+  auto fields = LockFields::of_type(type_name(method_table));
+  if (!fields) return kept;
+  for (const ClrField& field : read_type(method_table).fields) fields->add(field.name, field.offset);
+  return kept = fields->layout();
 }
 
 std::optional<ClrLock> ObjectQuestions::lock_object(std::uint64_t object) {

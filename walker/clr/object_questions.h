@@ -18,6 +18,8 @@ namespace mixwalk {
 class ObjectQuestions : public ClrQuestions {
  public:
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) final;
+  std::vector<ClrType> types(std::span<const std::uint64_t> method_tables) final;
+  ManagedHeap heap() final;
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) final;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) final;
   void target_ran() override;
@@ -31,9 +33,12 @@ class ObjectQuestions : public ClrQuestions {
   virtual bool is_object(std::uint64_t /*object*/, std::uint64_t /*method_table*/) { return true; }
   // If the deadline passes, parts may be missing.
   virtual ManagedHeap read_heap(HeapDeadline deadline) = 0;
-  // Returns nothing if this MethodTable is not that of such locks, or if its fields are not the known ones.
-  virtual std::optional<LockLayout> read_lock_layout(std::uint64_t method_table) = 0;
+  // The type's full name; empty if there is no type at this address.
+  virtual std::string type_name(std::uint64_t method_table) = 0;
+  // The type has no name if there is none at this address, and no fields if they cannot be read.
+  virtual ClrType read_type(std::uint64_t method_table) = 0;
 
+  ManagedHeap& known_heap(HeapDeadline deadline);
   const std::optional<LockLayout>& lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
 

@@ -7,19 +7,19 @@ namespace mixwalk {
 namespace {
 
 // Cuts a long text between two characters.
-std::string_view cut(std::string_view text) {
-  if (text.size() <= kMaxNameBytes) return text;
-  std::size_t end = kMaxNameBytes;
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
   while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
   return text.substr(0, end);
 }
 
-void text(MessageIO& io, MessageIO::Number number, std::string& text) {
-  std::string_view view = cut(text);
+void text(MessageIO& io, MessageIO::Number number, std::string& text, std::size_t most = kMaxNameBytes) {
+  std::string_view view = cut(text, most);
   if (!io.bytes(number, view)) return;
-  require(view.size() <= kMaxNameBytes, "a text is too long");
+  require(view.size() <= most, "a text is too long");
   text = valid_utf8(view);
-  text.resize(cut(text).size());  // a byte that is no character has become three bytes
+  text.resize(cut(text, most).size());  // a byte that is no character has become three bytes
 }
 
 // Each entry of a list is a separate message, whatever its content.
@@ -76,6 +76,8 @@ void fields(MessageIO& io, ClrThread& thread) {
   io.varint(5, thread.cooperative);
   io.varint(6, thread.pauses);
   io.fixed64(7, thread.thrown, 0);
+  io.fixed64(8, thread.object, 0);
+  io.varint(9, thread.state, 0);
 }
 
 void fields(MessageIO& io, ClrSyncBlock& block) {
@@ -86,12 +88,28 @@ void fields(MessageIO& io, ClrSyncBlock& block) {
   io.varint(5, block.held);
 }
 
+void fields(MessageIO& io, ClrField& field) {
+  text(io, 1, field.name, kMaxFieldNameBytes);
+  io.varint(2, field.offset);
+  io.varint(3, field.element);
+  io.fixed64(4, field.type, 0);
+}
+
+void fields(MessageIO& io, ClrType& type) {
+  text(io, 1, type.name);
+  io.fixed64(2, type.parent, 0);
+  io.varint(3, type.base_bytes);
+  io.varint(4, type.component_bytes);
+  io.messages(5, type.fields, kMaxTypeFields, fields);
+}
+
 void fields(MessageIO& io, ClrLock& lock) {
   io.varint(1, lock.owner);
   io.varint(2, lock.recursion);
   io.varint(3, lock.held);
   io.fixed64s(4, lock.kept);
   io.varint(6, lock.reader_writer);
+  io.varint(7, lock.semaphore);
 }
 
 void fields(MessageIO& io, Assembly& assembly) {
@@ -121,6 +139,8 @@ void fields(MessageIO& io, AskCodeNames& ask) { io.packed_fixed64(1, ask.address
 void fields(MessageIO&, AskThreads&) {}
 void fields(MessageIO& io, AskSyncBlocks& ask) { io.varint(1, ask.first); }
 void fields(MessageIO& io, AskObjectTypes& ask) { io.packed_fixed64(1, ask.objects, kMaxAsked); }
+void fields(MessageIO& io, AskTypes& ask) { io.packed_fixed64(1, ask.method_tables, kMaxTypesAsked); }
+void fields(MessageIO&, AskHeap&) {}
 void fields(MessageIO& io, AskHeapObjectTypes& ask) { io.packed_fixed64(1, ask.addresses, kMaxAsked); }
 void fields(MessageIO& io, AskLockObjects& ask) { io.packed_fixed64(1, ask.objects, kMaxAsked); }
 void fields(MessageIO& io, AskIlPlaces& ask) { io.packed_fixed64(1, ask.ips, kMaxAsked); }
@@ -138,6 +158,20 @@ void fields(MessageIO& io, SyncBlocksAnswer& answer) {
   io.messages(2, answer.blocks.blocks, kMaxSyncBlocks, fields);
 }
 void fields(MessageIO& io, ObjectTypesAnswer& answer) { texts(io, answer.types); }
+void fields(MessageIO& io, TypesAnswer& answer) { io.messages(1, answer.types, kMaxTypesAsked, fields); }
+void fields(MessageIO& io, HeapPart& part) {
+  io.fixed64(1, part.begin);
+  io.fixed64(2, part.end);
+  io.fixed64(3, part.limit);
+}
+void fields(MessageIO& io, HeapAnswer::Room& room) {
+  io.fixed64(1, room.begin);
+  io.fixed64(2, room.next);
+}
+void fields(MessageIO& io, HeapAnswer& answer) {
+  io.messages(1, answer.parts, kMaxHeapParts, fields);
+  io.messages(2, answer.rooms, kMaxClrThreads + kMaxHeapRooms, fields);
+}
 void fields(MessageIO& io, LockObjectsAnswer& answer) { entries(io, answer.locks, 5, fields); }
 void fields(MessageIO& io, IlPlacesAnswer& answer) {
   io.all([&](MessageIO& all) {
@@ -176,6 +210,10 @@ void fields(MessageIO& io, QuestionMessage& message) {
   io.one_of<AskHeapObjectTypes>(19, message, fields);
   io.one_of<AskIlPlaces>(20, message, fields);
   io.one_of<IlPlacesAnswer>(21, message, fields);
+  io.one_of<AskTypes>(22, message, fields);
+  io.one_of<TypesAnswer>(23, message, fields);
+  io.one_of<AskHeap>(24, message, fields);
+  io.one_of<HeapAnswer>(25, message, fields);
 }
 
 }  // namespace

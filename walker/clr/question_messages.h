@@ -17,14 +17,20 @@ namespace mixwalk {
 // kind of the message. There is one open question at a time. The side that asks treats answers as hostile, since the
 // library works on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and
 // rejects what it does not understand.
-inline constexpr std::uint32_t kQuestionsVersion = 5;
+inline constexpr std::uint32_t kQuestionsVersion = 6;
 inline constexpr std::size_t kMaxQuestionBytes = 8 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
 // The number of addresses in one question for methods, types or places in IL. All their names fit into a message.
 inline constexpr std::size_t kMaxNamesAsked = 200;
 inline constexpr std::size_t kMaxNameBytes = 8192;  // of one name; longer ones are cut
+// The number of addresses in one question for types with their fields, and of fields of one type. Real types have some
+// hundred fields, those that tools generate included.
+inline constexpr std::size_t kMaxTypesAsked = 20, kMaxTypeFields = 1000;
+inline constexpr std::size_t kMaxFieldNameBytes = 256;
 inline constexpr std::size_t kMaxClrThreads = 100'000;
 inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
+inline constexpr std::size_t kMaxHeapRooms = 1024;     // besides those of threads: one for each heap of the collector
+inline constexpr std::size_t kMaxHeapParts = 100'000;  // parts have 4 MB, so this is a heap of 400 GB
 
 // The first message, from the side that asks to the worker.
 struct OpenClr {
@@ -67,6 +73,17 @@ struct AskObjectTypes {
   using Answer = struct ObjectTypesAnswer;
   std::vector<std::uint64_t> objects;
   bool operator==(const AskObjectTypes&) const = default;
+};
+// ClrQuestions::types.
+struct AskTypes {
+  using Answer = struct TypesAnswer;
+  std::vector<std::uint64_t> method_tables;
+  bool operator==(const AskTypes&) const = default;
+};
+// ClrQuestions::heap.
+struct AskHeap {
+  using Answer = struct HeapAnswer;
+  bool operator==(const AskHeap&) const = default;
 };
 // ClrQuestions::heap_object_types.
 struct AskHeapObjectTypes {
@@ -123,6 +140,19 @@ struct ObjectTypesAnswer {
   std::vector<std::string> types;
   bool operator==(const ObjectTypesAnswer&) const = default;
 };
+struct TypesAnswer {
+  std::vector<ClrType> types;
+  bool operator==(const TypesAnswer&) const = default;
+};
+struct HeapAnswer {
+  std::vector<HeapPart> parts;  // sorted; no part begins before the end of the part before it
+  struct Room {
+    std::uint64_t begin = 0, next = 0;  // HeapTypes::free_room
+    bool operator==(const Room&) const = default;
+  };
+  std::vector<Room> rooms;
+  bool operator==(const HeapAnswer&) const = default;
+};
 struct LockObjectsAnswer {
   std::vector<std::optional<ClrLock>> locks;
   bool operator==(const LockObjectsAnswer&) const = default;
@@ -134,9 +164,10 @@ struct IlPlacesAnswer {
 };
 
 using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks,
-                                     AskObjectTypes, AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan, Opened,
-                                     NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
-                                     SyncBlocksAnswer, ObjectTypesAnswer, LockObjectsAnswer, IlPlacesAnswer>;
+                                     AskObjectTypes, AskTypes, AskHeap, AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan,
+                                     Opened, NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
+                                     SyncBlocksAnswer, ObjectTypesAnswer, TypesAnswer, HeapAnswer, LockObjectsAnswer,
+                                     IlPlacesAnswer>;
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);

@@ -59,7 +59,8 @@ void name_unknown_code(Frame& frame, ClrQuestions& clr) {
 
 }  // namespace
 
-void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
+void name_functions(Snapshot& snapshot, ClrQuestions& clr, std::chrono::milliseconds longest) {
+  const auto end = std::chrono::steady_clock::now() + longest;
   std::vector<std::uint64_t> methods;
   for (const Thread& thread : snapshot.threads) {
     for (const StackFrame& frame : thread.stack.frames) {
@@ -73,6 +74,7 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
     std::vector<StackFrame>& frames = thread.stack.frames;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (!frames[i].name.empty()) continue;
+      if (std::chrono::steady_clock::now() >= end) return;
       name_unknown_code(frames[i], clr);
       if (frames[i].function != 0) frames[i].name = clr.method(frames[i].function).name;
       if (frames[i].kind == FrameKind::stub) add_target(thread.stack, i, clr);

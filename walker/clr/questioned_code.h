@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "walker/clr/clr_questions.h"
 #include "walker/merge/managed_code.h"
 #include "walker/model/snapshot.h"
@@ -20,8 +22,9 @@ class QuestionedCode final : public ManagedCode {
 
 // Gives frames of functions the function's name, and stubs their target (Frame::target). The target follows from
 // StackFrame::callee or from the managed frame that the stub called. A method that the library cannot name gets no
-// name. Native frames in code that the runtime has made for itself become stubs, named by the code's kind.
-void name_functions(Snapshot& snapshot, ClrQuestions& clr);
+// name. Native frames in code that the runtime has made for itself become stubs, named by the code's kind. After
+// `longest`, no more frames get names: a forged dump may have a million methods, each with the longest of names.
+void name_functions(Snapshot& snapshot, ClrQuestions& clr, std::chrono::milliseconds longest = std::chrono::minutes(2));
 
 // Gives managed frames their places in IL (Frame::il), and the snapshot its assemblies. Frames whose code belongs to
 // another method by now get no place.

@@ -12,6 +12,7 @@
 #include "walker/export/text_styles.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
+#include "walker/hang/wait_rules.h"
 #include "walker/shown/frame_label.h"
 #include "walker/shown/utc_text.h"
 #include "walker/shown/words.h"
@@ -250,13 +251,23 @@ class FindingsTextWriter {
     return text;
   }
 
+  // What all of these threads do. Threads with the same stack may wait for different tasks.
+  std::string_view words_of(const std::vector<std::uint32_t>& threads) const {
+    const Wait& first = findings_.threads[threads.front()].last().wait;
+    const WaitRule* const rule = find_wait_rule(first.rule);
+    const bool same = std::ranges::all_of(
+        threads, [&](std::uint32_t thread) { return findings_.threads[thread].last().wait.words == first.words; });
+    if (!same && rule != nullptr) return rule->words;
+    return first.words.empty() ? std::string_view("no stack") : first.words;
+  }
+
   std::string group(const StackGroup& group) const {
     const ThreadHistory& first = findings_.threads[group.threads.front()];
     const Sighting& last = first.last();
     const std::string_view verdict =
         group.verdict == Verdict::once ? wait_state_words(last.wait.state) : verdict_words(group.verdict);
     std::string text = fmt::format("  {:>4} ×  {}{}{}: {}\n", group.threads.size(), paint(kBold), verdict,
-                                   paint(kReset), line_of(last.wait.words.empty() ? "no stack" : last.wait.words));
+                                   paint(kReset), line_of(words_of(group.threads)));
     text += "          ";
     const std::size_t shown = options_.all ? group.threads.size() : std::min(group.threads.size(), kThreadsOfGroup);
     for (std::size_t i = 0; i < shown; ++i) {

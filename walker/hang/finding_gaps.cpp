@@ -59,13 +59,20 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
   for (const Lock& lock : last.locks) {
     for (const LockWaiter& waiter : lock.waiters) in_locks.insert(waiter.os_id);
   }
-  std::size_t ownerless = 0, clockless = 0, skipped = 0;
+  std::size_t ownerless = 0, clockless = 0, skipped = 0, taskless = 0;
   for (const ThreadHistory& thread : threads) {
     if (thread.last().dump != dump) continue;
     const bool for_lock = is_lock_wait(thread.last().wait.rule);
+    const Thread& last_thread = last.threads[thread.last().thread];
+    const bool for_task = thread.last().wait.rule == "task-wait" || thread.last().wait.rule == "pool-task-wait";
+    taskless += for_task && last_thread.waits_for_task == AsyncTask::kNone;
     ownerless += for_lock && may_be_stuck(thread.verdict) && !in_locks.contains(thread.os_id);
     clockless += thread.verdict == Verdict::stuck && thread.since != dump && !thread.cpu;
-    skipped += !last.threads[thread.last().thread].skipped.empty();
+    skipped += !last_thread.skipped.empty();
+  }
+  if (taskless != 0 && !last.tasks_missing.empty()) {
+    gaps.push_back("It is not known for which task " + count_words(taskless, "thread") +
+                   (taskless == 1 ? " waits: " : " wait: ") + clipped(last.tasks_missing));
   }
   if (ownerless != 0) {
     gaps.push_back(count_words(ownerless, "thread") + (ownerless == 1 ? " waits" : " wait") +

@@ -21,6 +21,7 @@ std::string threads_wait(std::size_t threads) {
 }
 
 std::string chain_title(const ChainJudgement& chain) {
+  if (chain.lock == nullptr) return threads_wait(chain.waiters) + " for " + thread_words(*chain.holder);
   const Lock& lock = *chain.lock;
   if (chain.holder != nullptr) {
     const std::string thread = thread_words(*chain.holder);
@@ -50,6 +51,20 @@ std::string_view contended_words(const ChainJudgement& chain) {
   return "No thread is known to have waited for it since the previous dump, or to be stuck.";
 }
 
+// "213 work items are queued. 16 of 16 workers wait for work that is in that queue."
+std::vector<std::string> queue_words(std::size_t workers, const PoolNumbers& numbers) {
+  std::vector<std::string> lines;
+  std::string text;
+  if (numbers.queued >= 0) {
+    text = count_words(static_cast<std::uint64_t>(numbers.queued), "work item") +
+           (numbers.queued == 1 ? " is queued. " : " are queued. ");
+  }
+  lines.push_back(text + std::to_string(numbers.waiting) + " of " + count_words(workers, "worker") +
+                  (numbers.waiting == 1 ? " waits" : " wait") + " for work that is in that queue.");
+  if (!numbers.first_items.empty()) lines.push_back("The first items: " + numbers.first_items + ".");
+  return lines;
+}
+
 // Who has asked for the end of the program, as a sentence.
 std::string asked_for_exit(const Thread* exits) {
   return exits != nullptr
@@ -69,9 +84,23 @@ FindingText deadlock_text(std::size_t threads) {
           {}};
 }
 
+FindingText context_deadlock_text(std::size_t threads, const Thread& server, std::string_view waits) {
+  return {threads == 1 ? "Deadlock: " + thread_words(server) + " " + std::string(waits)
+                       : "Deadlock of " + count_words(threads, "thread") + ": a continuation waits for " +
+                             thread_words(server),
+          {"A thread that waits for a task runs no continuations. Await the task instead, or let the awaited methods "
+           "use ConfigureAwait(false)."}};
+}
+
+FindingText async_cycle_text(std::size_t threads, std::size_t tasks) {
+  std::string title = "Deadlock of ";
+  if (threads != 0) title += count_words(threads, "thread") + " and ";
+  return {title + count_words(tasks, "task") + " that wait for each other", {}};
+}
+
 FindingText chain_text(const ChainJudgement& chain) {
   FindingText text{chain_title(chain), {}};
-  if (chain.holder != nullptr && chain.lock->kind == LockKind::pause) {
+  if (chain.holder != nullptr && chain.lock != nullptr && chain.lock->kind == LockKind::pause) {
     text.details.emplace_back("That thread is in native code, and the runtime takes it for managed code: for example, "
                               "in a P/Invoke with SuppressGCTransition. Other threads wait for the end of the pause.");
   }
@@ -88,7 +117,11 @@ FindingText chain_text(const ChainJudgement& chain) {
 std::string waiter_words(const Lock& lock, const Thread* owner) {
   const std::string words = "waits for " + lock_words(lock);
   const std::string held = words + std::string(owner_words(lock.kind));
-  if (owner != nullptr) return held + thread_words(*owner);
+  if (owner != nullptr) {
+    const std::size_t more = lock.sharers.size() + lock.task_holders.size();
+    const std::string words_of_owner = held + thread_words(*owner);
+    return more > 1 ? words_of_owner + " and " + std::to_string(more - 1) + " more" : words_of_owner;
+  }
   if (lock.owner != 0) return held + "thread " + hex(lock.owner) + ", which is not in the dump";
   return lock.address != 0 ? words + ", whose holder is not known" : words;
 }
@@ -129,6 +162,35 @@ FindingText starved_pool_text(std::size_t workers, std::size_t alike, const Wait
           {std::to_string(alike) + " of them: each " + wait.words + ".",
            starved ? "No worker is left for queued work, not even for the work that they wait for."
                    : "It is not known whether work is queued. If it is, no worker is left for it."}};
+}
+
+FindingText deadlocked_pool_text(std::size_t workers, const PoolNumbers& numbers) {
+  FindingText text{"The thread pool is deadlocked: " +
+                       (workers == 1 ? std::string("its only worker waits")
+                                     : "all of its " + std::to_string(workers) + " workers wait") +
+                       " for work that only the pool can do",
+                   queue_words(workers, numbers)};
+  text.details.emplace_back("It gets no further worker: it has as many as it may have (ThreadPool.SetMaxThreads).");
+  return text;
+}
+
+FindingText starved_queue_text(std::size_t workers, const PoolNumbers& numbers) {
+  FindingText text = starved_pool_text(workers, 0, {}, true);
+  text.details = queue_words(workers, numbers);
+  return text;
+}
+
+FindingText process_output_text(std::size_t threads, const Thread& first) {
+  return {(threads == 1 ? thread_words(first, "Thread") + " waits" : threads_wait(threads)) +
+              " for the output of a process that has ended",
+          {"Another process has inherited the pipe, and has not closed it. WaitForExit with a time limit does not wait "
+           "for the output."}};
+}
+
+FindingText unclear_task_text(std::size_t threads, const Thread& first, std::string_view ends) {
+  return {(threads == 1 ? thread_words(first, "Thread") + " waits" : threads_wait(threads)) +
+              " for a task, and it is not known what ends it",
+          {std::string(ends)}};
 }
 
 FindingText common_call_text(std::size_t threads, std::string_view call) {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "walker/hang/lock_graph.h"
 #include "walker/hang/process_findings.h"
 
 namespace mixwalk {
@@ -20,11 +19,14 @@ struct FindingText {
 
 FindingText crash_text(const Crash& crash);
 FindingText deadlock_text(std::size_t threads);
+// `server`: the thread that serves the context. `waits`: what it waits for, if no other thread is in the circle.
+FindingText context_deadlock_text(std::size_t threads, const Thread& server, std::string_view waits);
+FindingText async_cycle_text(std::size_t threads, std::size_t tasks);
 
-// What was judged of a chain of locks.
+// What was judged of a chain of threads.
 struct ChainJudgement {
   ChainEnd end = ChainEnd::thread;
-  const Lock* lock = nullptr;      // the one at the end of the chain
+  const Lock* lock = nullptr;      // the one at the end of the chain; null if the last thread waits for a task
   std::size_t waiters = 0;         // threads
   const Thread* holder = nullptr;  // null unless `end` is ChainEnd::thread
   Progress progress = Progress::no;  // of the holder
@@ -54,6 +56,21 @@ FindingText constructor_text(const ConstructorJudgement& constructors);
 FindingText starved_pool_text(std::size_t workers, std::size_t alike, const Wait& wait, bool starved);
 // `call`: Wait::call, or kApartmentCalls for COM calls into other apartments.
 inline constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
+
+// What is known of the queue of the thread pool.
+struct PoolNumbers {
+  std::int64_t queued = -1;  // work items; -1: unknown
+  std::size_t waiting = 0;   // workers that wait for work of the queue
+  std::string first_items;   // "3 × Orders.Client.FetchAsync()"
+};
+FindingText deadlocked_pool_text(std::size_t workers, const PoolNumbers& numbers);
+// The pool is starved, as its queue shows.
+FindingText starved_queue_text(std::size_t workers, const PoolNumbers& numbers);
+
+FindingText process_output_text(std::size_t threads, const Thread& first);
+// `ends`: what could end the task, as a sentence.
+FindingText unclear_task_text(std::size_t threads, const Thread& first, std::string_view ends);
+
 FindingText common_call_text(std::size_t threads, std::string_view call);
 // `first`: the first of the threads, and its wait.
 FindingText stuck_text(std::size_t threads, const Thread& first, const Wait& wait);

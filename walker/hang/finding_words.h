@@ -20,9 +20,10 @@ template <>
 inline constexpr EnumTexts<Verdict::gone> kEnumNames<Verdict>{"once",     "stuck", "spinning", "waiting", "idle",
                                                               "returned", "moved", "unclear",  "new",     "gone"};
 template <>
-inline constexpr EnumTexts<FindingKind::crash> kEnumNames<FindingKind>{
-    "deadlock",    "chain",    "class-constructor", "starved-pool", "finalizer", "exit",
-    "common-call", "spinning", "stuck",             "contended",    "crash"};
+inline constexpr EnumTexts<FindingKind::unclear_task> kEnumNames<FindingKind>{
+    "deadlock",    "chain",    "class-constructor", "starved-pool",   "finalizer",        "exit",
+    "common-call", "spinning", "stuck",             "contended",      "crash",            "context-deadlock",
+    "async-cycle", "process-output", "unclear-task"};
 template <>
 inline constexpr EnumTexts<Severity::note> kEnumNames<Severity>{"crash", "deadlock", "stuck", "note"};
 

@@ -42,6 +42,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     ProcessFindings found(dumps, numbers, out.threads, first, functions);
     find_crash(found);
     find_locks(found);
+    find_tasks(found);
     find_threads(found);
     found.settle_verdicts();
     std::ranges::move(found.findings, std::back_inserter(out.findings));
@@ -83,6 +84,7 @@ std::string headline(const Findings& findings) {
     if (stuck != 0) text += ", and " + std::to_string(stuck) + " more" + are(stuck) + "stuck";
     return text;
   }
+  if (severity(findings) == Severity::deadlock) return "tasks are deadlocked";
   if (stuck != 0) return count_words(stuck, "thread") + are(stuck) + "stuck";
   if (findings.threads.empty()) return "there is no thread to look at";
   // If no thread is in two dumps, nothing can be compared.

@@ -16,7 +16,7 @@ namespace mixwalk {
 // target's names in them may contain anything, so the code that prints the texts must make them printable.
 
 enum class FindingKind : std::uint8_t {
-  deadlock,      // threads that wait for each other's locks in a circle
+  deadlock,      // threads that wait for each other's locks in a circle, without tasks
   chain,         // threads that wait for a lock, and its holder, which does not go on
   class_constructor,  // threads that wait for a static constructor, and the thread that runs it and does not go on
   starved_pool,  // all workers of the thread pool are blocked by the same kind of wait
@@ -27,6 +27,10 @@ enum class FindingKind : std::uint8_t {
   stuck,         // threads that are where they were before, in the same stack
   contended,     // a lock that threads wait for, although its holder goes on
   crash,         // the exception because of which the dump was written
+  context_deadlock,  // a circle of waits in which a continuation waits for a thread that serves its context
+  async_cycle,       // any other circle of waits in which tasks are
+  process_output,    // threads that wait for the output of a process that has ended
+  unclear_task,      // threads that wait for a task, and it is not proven what ends it
 };
 
 // The weight of a finding for the exit code and the headline.

@@ -11,9 +11,10 @@ namespace mixwalk {
 namespace {
 
 // Whether the finding means trouble: a process with such a finding does not answer, or will soon stop answering. A
-// contended lock or a running thread is no trouble.
+// contended lock, a running thread, or a wait of which little is known is no trouble.
 bool is_trouble(const Finding& finding) {
-  return finding.kind != FindingKind::spinning && finding.kind != FindingKind::contended;
+  return finding.kind != FindingKind::spinning && finding.kind != FindingKind::contended &&
+         finding.kind != FindingKind::unclear_task;
 }
 
 bool is_idle(const ThreadHistory& thread) { return thread.last().wait.state == WaitState::idle; }

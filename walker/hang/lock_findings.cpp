@@ -1,4 +1,4 @@
-// Findings about locks: deadlocks, chains, and static constructors that never end.
+// Findings about threads that wait for each other: chains, and static constructors that never end.
 
 #include <algorithm>
 #include <map>
@@ -10,22 +10,18 @@
 #include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
-#include "walker/hang/lock_graph.h"
 #include "walker/hang/lock_turns.h"
 #include "walker/hang/process_findings.h"
+#include "walker/hang/task_words.h"
 #include "walker/hang/waits.h"
 
 namespace mixwalk {
 namespace {
 
-bool waits_for_constructor(const ThreadHistory& thread) {
-  const Wait& wait = thread.last().wait;
-  return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
-}
-
 // Whether the last thread of the chain pauses all managed code, and waits for the holder.
-bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
-  return process.snapshot.locks[chain.links.back().lock].kind == LockKind::pause;
+bool ends_in_pause(const ProcessFindings& process, const WaitChain& chain) {
+  const std::uint32_t lock = chain.links.back().lock;
+  return lock != WaitLink::kNone && process.snapshot.locks[lock].kind == LockKind::pause;
 }
 
 // The progress of the thread at the end of a chain. Folklore: a thread for which a pause of managed code waits uses
@@ -33,7 +29,7 @@ bool ends_in_pause(const ProcessFindings& process, const LockChain& chain) {
 // of fixtures/hangs, whose thread was "back at the same place". Remedy: only its stack counts, if it is in a known
 // wait, in which no thread that the runtime takes for managed code should be. Tests: FindingsTest,
 // hangs_without_locks_test.
-Progress holder_progress(const ProcessFindings& process, const LockChain& chain) {
+Progress holder_progress(const ProcessFindings& process, const WaitChain& chain) {
   const ThreadHistory& holder = process.history(chain.holder);
   const WaitState state = holder.last().wait.state;
   const bool in_wait = state != WaitState::unknown && state != WaitState::runs && !process.sleeps(holder);
@@ -45,25 +41,7 @@ Progress holder_progress(const ProcessFindings& process, const LockChain& chain)
   return process.progress(process.by_place[chain.holder]);
 }
 
-// Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
-// under a lock of its own. This lock is a critical section.
-bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
-  return link.owner != LockLink::kNone && waits_for_constructor(process.history(link.thread)) &&
-         running_constructor(process.snapshot.threads[link.owner]) != nullptr;
-}
-
-// The role of a thread that waits for a lock of the chain.
-FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
-  const Thread* const owner = link.owner != LockLink::kNone ? &process.snapshot.threads[link.owner] : nullptr;
-  FindingThread out = process.part(process.by_place[link.thread],
-                                   is_constructor_lock(process, link)
-                                       ? constructor_waiter_words(*owner)
-                                       : waiter_words(process.snapshot.locks[link.lock], owner));
-  out.waits_for = link.lock;
-  return out;
-}
-
-void add_waiters_behind(const ProcessFindings& process, Finding& finding, const LockChain& chain) {
+void add_waiters_behind(const ProcessFindings& process, Finding& finding, const WaitChain& chain) {
   std::set<std::uint32_t> shown;
   for (const FindingThread& part : finding.threads) shown.insert(part.thread);
   for (const std::uint32_t place : chain.waiters) {
@@ -72,20 +50,7 @@ void add_waiters_behind(const ProcessFindings& process, Finding& finding, const 
   }
   std::ranges::sort(finding.behind);
   if (finding.behind.empty()) return;
-  // The title of a chain counts all threads that wait, and that of a deadlock only those of the circle.
-  finding.details.push_back(chain.end == ChainEnd::cycle ? behind_words(finding.behind.size())
-                                                         : unlisted_words(finding.behind.size(), chain.waiters.size()));
-}
-
-void deadlock(ProcessFindings& process, const LockChain& chain) {
-  Finding out = process.finding(FindingKind::deadlock, Severity::deadlock, deadlock_text(chain.links.size()));
-  for (std::size_t i = 0; i < chain.links.size(); ++i) {
-    out.threads.push_back(waiter(process, chain.links[i]));
-    // The lock for which the thread before it waits.
-    out.threads.back().holds = {chain.links[i == 0 ? chain.links.size() - 1 : i - 1].lock};
-  }
-  add_waiters_behind(process, out, chain);
-  process.add(std::move(out));
+  finding.details.push_back(unlisted_words(finding.behind.size(), chain.waiters.size()));
 }
 
 struct Waiters {
@@ -94,7 +59,7 @@ struct Waiters {
 };
 
 // Gives the stuck waiters of a chain their verdicts, by what is known about its holder. `since`: same_owner_since().
-Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progress holder,
+Waiters settle_waiters(ProcessFindings& process, const WaitChain& chain, Progress holder,
                        const std::vector<std::uint32_t>& since) {
   Waiters out;
   for (const std::uint32_t place : chain.waiters) {
@@ -124,26 +89,28 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progres
 }
 
 // Judges a chain, and gives its threads their verdicts. Returns nothing if it is worth no finding.
-std::optional<ChainJudgement> judge_chain(ProcessFindings& process, const LockChain& chain,
+std::optional<ChainJudgement> judge_chain(ProcessFindings& process, const WaitChain& chain,
                                           const std::vector<std::uint32_t>& since) {
   const bool known = chain.end == ChainEnd::thread;
   const Progress progress = known ? holder_progress(process, chain) : Progress::no;
   const auto [stuck, changed_owner] = settle_waiters(process, chain, progress, since);
   ThreadHistory* const holder = known ? &process.threads[process.by_place[chain.holder]] : nullptr;
   if (known && stuck != 0 && process.polls(*holder)) process.set_since(*holder, holder->polls_since);
-  const Lock& lock = process.snapshot.locks[chain.links.back().lock];
+  const std::uint32_t nearest = chain.links.back().lock;
+  const Lock* const lock = nearest != WaitLink::kNone ? &process.snapshot.locks[nearest] : nullptr;
+  const bool held = lock != nullptr && is_held(lock->kind);
   const bool unclear = progress == Progress::unclear;
   // If the holder is stuck, a thread that has just reached the lock waits for ever as well.
   const bool holder_stuck = known && !changed_owner && holder->verdict == Verdict::stuck;
-  ChainJudgement out{.end = chain.end, .lock = &lock, .waiters = chain.waiters.size(), .progress = progress};
+  ChainJudgement out{.end = chain.end, .lock = lock, .waiters = chain.waiters.size(), .progress = progress};
   out.contended = progress == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
   out.holder_sleeps = known && process.sleeps(*holder);
   const bool is_worth_it = chain.waiters.size() > 1 || out.holder_sleeps;
   // If the thread serves a call or is joined, and makes progress, a finding is not worthwhile.
-  if (out.contended && (!is_worth_it || !is_held(lock.kind))) return std::nullopt;
+  if (out.contended && (!is_worth_it || !held)) return std::nullopt;
   if (known) {
     out.holder = &process.snapshot.threads[chain.holder];
-    const bool stopped = lock.kind == LockKind::pause && holder->verdict == Verdict::returned;
+    const bool stopped = ends_in_pause(process, chain) && holder->verdict == Verdict::returned;
     if (stopped) process.set_since(*holder, holder->sightings[holder->sightings.size() - 2].dump);
   }
   out.passes_on = changed_owner || (!known && std::ranges::any_of(chain.waiters, [&](std::uint32_t place) {
@@ -152,26 +119,31 @@ std::optional<ChainJudgement> judge_chain(ProcessFindings& process, const LockCh
   return out;
 }
 
-void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
+// What the thread at the end of the chain does for the one that waits for it.
+std::string holder_text(const ProcessFindings& process, const WaitChains& waits, const WaitChain& chain,
+                        const ChainJudgement& judged) {
+  const WaitLink& nearest = chain.links.back();
+  const ThreadHistory& history = process.history(chain.holder);
+  if (process.is_constructor_lock(nearest)) return constructor_words(*judged.holder, history);
+  const std::vector<std::uint32_t> path = waits.path(process.graph, nearest.thread);
+  if (judged.lock != nullptr && path.size() == 1) return holder_words(*judged.lock, history);
+  return runner_words(process.graph, path.back()) + " and " + state_words(history);
+}
+
+void wait_chain(ProcessFindings& process, const WaitChains& waits, const WaitChain& chain,
+                const std::vector<std::uint32_t>& since) {
   const auto judged = judge_chain(process, chain, since);
   if (!judged) return;
   const bool proven = process.several && !judged->contended && judged->progress != Progress::unclear;
   Finding out = process.finding(judged->contended ? FindingKind::contended : FindingKind::chain,
                                 proven ? Severity::stuck : Severity::note, chain_text(*judged));
   if (judged->holder != nullptr) {
-    const LockLink& nearest = chain.links.back();
-    const ThreadHistory& history = process.history(chain.holder);
-    out.threads.push_back(process.part(process.by_place[chain.holder],
-                                       is_constructor_lock(process, nearest)
-                                           ? constructor_words(*judged->holder, history)
-                                           : holder_words(*judged->lock, history)));
-    out.threads.back().holds = {nearest.lock};
+    out.threads.push_back(
+        process.part(process.by_place[chain.holder], holder_text(process, waits, chain, *judged)));
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
-    out.threads.push_back(waiter(process, *link));
-  }
-  for (std::size_t i = judged->holder != nullptr ? 1 : 0; i + 1 < out.threads.size(); ++i) {
-    out.threads[i].holds = {out.threads[i + 1].waits_for};
+    if (!out.threads.empty() && link->lock != WaitLink::kNone) out.threads.back().holds = {link->lock};
+    out.threads.push_back(process.waiter(waits, *link));
   }
   add_waiters_behind(process, out, chain);
   process.add(std::move(out));
@@ -179,8 +151,8 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
 
 // A thread in a static constructor may wait for a lock whose holder makes progress. Then the constructor makes
 // progress, too.
-void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockChain>& chains) {
-  for (const LockChain& chain : chains) {
+void mark_waiters_progressing(ProcessFindings& process, const std::vector<WaitChain>& chains) {
+  for (const WaitChain& chain : chains) {
     if (chain.end != ChainEnd::thread) continue;
     if (holder_progress(process, chain) != Progress::yes) continue;
     for (const std::uint32_t place : chain.waiters) {
@@ -246,13 +218,13 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     const bool explained = process.covered.contains(index);
-    if (process.is_stuck(history) && waits_for_constructor(history) && !explained) waiters.push_back(index);
+    if (process.is_stuck(history) && ProcessFindings::waits_for_constructor(history) && !explained) waiters.push_back(index);
   }
   if (waiters.empty()) return {};
   bool any_progresses = false, any_unclear = false;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
-    if (waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
+    if (ProcessFindings::waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
     const Progress runner = process.progress(index);
     any_progresses = any_progresses || runner == Progress::yes;
     any_unclear = any_unclear || runner == Progress::unclear;
@@ -300,18 +272,18 @@ void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : wait_in_turn(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : sleeping_holders(process)) process.mark_progressing(process.by_place[place]);
-  const auto [links, chains] = lock_graph(process.snapshot);
-  for (const LockChain& chain : chains) {
-    if (chain.end == ChainEnd::cycle) deadlock(process, chain);
+  const WaitChains waits = wait_chains(process.graph, process.outlooks());
+  for (const WaitChain& chain : waits.chains) {
+    if (chain.is_deadlock()) find_deadlock(process, waits, chain);
   }
-  mark_waiters_progressing(process, chains);
+  mark_waiters_progressing(process, waits.chains);
   settle_waiters_for_work(process);
   const std::set<std::uint32_t> explained = class_constructors(process);
-  const std::vector<std::uint32_t> since = same_owner_since(process, links);
-  for (const LockChain& chain : chains) {
+  const std::vector<std::uint32_t> since = same_owner_since(process, waits.links);
+  for (const WaitChain& chain : waits.chains) {
     const bool known = std::ranges::all_of(
         chain.waiters, [&](std::uint32_t place) { return explained.contains(process.by_place[place]); });
-    if (chain.end != ChainEnd::cycle && !known) lock_chain(process, chain, since);
+    if (!chain.is_deadlock() && !known) wait_chain(process, waits, chain, since);
   }
 }
 

@@ -154,20 +154,30 @@ std::optional<std::uint64_t> asking_place(const ProcessFindings& process, std::u
   return number;
 }
 
+// Whether none of the threads that are known to hold the lock in one dump is known to hold it in the other.
+bool has_other_holders(const Lock& before, const Lock& after) {
+  const auto holds = [](const Lock& lock, std::uint32_t os_id) {
+    return lock.owner == os_id || std::ranges::find(lock.sharers, os_id) != lock.sharers.end();
+  };
+  if (before.owner == 0 && before.sharers.empty()) return false;
+  if (after.owner == 0 && after.sharers.empty()) return false;
+  return (before.owner == 0 || !holds(after, before.owner)) &&
+         std::ranges::none_of(before.sharers, [&](std::uint32_t sharer) { return holds(after, sharer); });
+}
+
 // Whether the lock that the thread waits for has changed its owner from one dump to the next, as far as is known.
 bool changed_owner(std::uint32_t waiter, const WaitedFor& before, const WaitedFor& after,
                    const std::set<Target>& passed) {
   const auto first = before.find(waiter), second = after.find(waiter);
   if (first == before.end() || second == after.end()) return false;
-  const std::uint32_t old_owner = first->second->owner, new_owner = second->second->owner;
-  return (old_owner != 0 && new_owner != 0 && old_owner != new_owner) || passed.contains({.lock = first->second});
+  return has_other_holders(*first->second, *second->second) || passed.contains({.lock = first->second});
 }
 
 }  // namespace
 
-std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std::span<const LockLink> links) {
+std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std::span<const WaitLink> links) {
   std::vector<std::uint32_t> since(links.size(), process.dump);
-  const auto waits = [&](std::uint32_t at) { return at != LockLink::kNone && links[at].lock != LockLink::kNone; };
+  const auto waits = [&](std::uint32_t at) { return at != WaitLink::kNone && links[at].lock != WaitLink::kNone; };
   std::vector<std::uint32_t> open;  // threads whose lock has had the same owner in the dumps so far
   for (std::uint32_t at = 0; at < links.size(); ++at) {
     if (waits(at)) open.push_back(at);
@@ -253,7 +263,9 @@ std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process) {
 std::vector<std::uint32_t> sleeping_holders(const ProcessFindings& process) {
   std::unordered_set<std::uint32_t> owners;
   for (const Lock& lock : process.snapshot.locks) {
-    if (is_held(lock.kind) && !lock.waiters.empty()) owners.insert(lock.owner);
+    if (!is_held(lock.kind) || lock.waiters.empty()) continue;
+    owners.insert(lock.owner);
+    owners.insert(lock.sharers.begin(), lock.sharers.end());
   }
   std::unordered_set<std::uint64_t> asking;
   for (std::uint32_t at = 0; at < process.by_place.size(); ++at) {

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "walker/hang/lock_graph.h"
 #include "walker/hang/process_findings.h"
 
 namespace mixwalk {
@@ -15,7 +14,7 @@ namespace mixwalk {
 // two dumps in these cases: it has another owner in the second dump; or it was free in the first one (see below); or
 // another thread that waited for it, and that would not have given up, is past its wait. If the owner waits itself, the
 // thread counts as having waited no longer than the owner. Linear in locks, waiters and dumps.
-std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std::span<const LockLink> links);
+std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std::span<const WaitLink> links);
 
 // The threads of the last dump, as indices into Snapshot::threads, that wait for a lock whose owner is not known, but
 // that is not held for ever. Threads wait for the same lock if the dump says so, or, if it does not show the lock, if

@@ -5,6 +5,7 @@
 
 #include "unmanaged/ascii_lower.h"
 #include "walker/base/file_time.h"
+#include "walker/hang/task_words.h"
 #include "walker/hang/wait_rules.h"
 #include "walker/hang/waits.h"
 
@@ -59,10 +60,34 @@ void rename_wait(Wait& wait, std::string_view from, std::string_view to) {
   wait.words.replace(0, rule_words, rule.words);
 }
 
-// Sets the wait of a thread that waits for a mutex with an owner. Its frames only show that it waits for something that
-// others may signal.
+// Sets the wait of a thread that waits for a mutex or a semaphore with an owner. Its frames only show that it waits for
+// something that others may signal.
 void make_blocked(Wait& wait) {
   if (wait.state == WaitState::signal) wait.state = WaitState::blocked;
+}
+
+// Sets the wait of a thread that waits for a known task. What ends the wait of the task decides whether the thread is
+// blocked: lock_findings.cpp finds out whether a thread that it needs goes on. `path`: not empty.
+void name_task_wait(Wait& wait, const WaitGraph& graph, std::uint32_t thread, const TaskPath& path) {
+  // The frames of a wait for a task, and those of what it waits by.
+  constexpr std::string_view kWaits[] = {"task-wait",  "pool-task-wait", "main-wait",    "event-slim",
+                                         "spin-wait",  "monitor-wait",   "runtime-wait", "library-wait"};
+  if (std::ranges::find(kWaits, wait.rule) == std::end(kWaits)) return;
+  const std::string words = path_words(graph, thread, path.nodes, path.owner);
+  if (wait.rule == "main-wait") {
+    wait.words = std::string(find_wait_rule("main-wait")->words) + " (" + words + ")";
+    return;
+  }
+  if (wait.rule != "pool-task-wait") wait.rule = find_wait_rule("task-wait")->key;
+  wait.words = words;
+  const WaitNode last = graph.node(path.nodes.back());
+  const WayOut way_out = path.owner == WaitGraph::kNone ? graph.way_out(path.nodes.back()) : WayOut::none;
+  if (way_out == WayOut::time) wait.rule = find_wait_rule("task-delay")->key;
+  const bool unknown = way_out == WayOut::unknown && last.kind == WaitNode::Kind::task &&
+                       graph.snapshot().tasks[last.index].kind != TaskKind::completion_source;
+  // Nothing more is known of such a task than the thread's frames show.
+  if (unknown && wait.state == WaitState::blocked) return;
+  wait.state = way_out == WayOut::time || way_out == WayOut::outside ? WaitState::outside : WaitState::signal;
 }
 
 enum class Likeness { same, other, unclear };
@@ -107,7 +132,9 @@ class Matcher {
         const bool constructor = lock.kind == LockKind::critical_section && owner != latest.end() &&
                                  histories_[owner->second].last().dump == dump &&
                                  running_constructor(thread(histories_[owner->second].last())) != nullptr;
-        const bool names_wait = lock.is_loader_lock() || lock.kind == LockKind::mutex || lock.kind == LockKind::monitor;
+        const bool makes_blocked = lock.kind == LockKind::mutex ||
+                                   (lock.kind == LockKind::semaphore && (lock.owner != 0 || !lock.sharers.empty()));
+        const bool names_wait = lock.is_loader_lock() || makes_blocked || lock.kind == LockKind::monitor;
         if (!names_wait && !constructor) continue;
         for (const LockWaiter& waiter : lock.waiters) {
           const auto known = latest.find(waiter.os_id);
@@ -115,7 +142,7 @@ class Matcher {
           Sighting& seen = histories_[known->second].sightings.back();
           if (lock.is_loader_lock()) {
             rename_wait(seen.wait, "critical-section", "loader-lock");
-          } else if (lock.kind == LockKind::mutex) {
+          } else if (makes_blocked) {
             make_blocked(seen.wait);
           } else if (lock.kind == LockKind::monitor) {
             // A thread that was pulsed waits for the monitor, but is in Monitor.Wait all the same. In .NET 8, and in
@@ -132,6 +159,19 @@ class Matcher {
           }
         }
       }
+      if (!dumps_[dump].tasks.empty()) name_task_waits(dump, latest);
+    }
+  }
+
+  // `latest`: the index of the history of each thread of the dump, by OS id.
+  void name_task_waits(std::uint32_t dump, const std::unordered_map<std::uint32_t, std::size_t>& latest) {
+    const WaitGraph graph(dumps_[dump]);
+    for (std::uint32_t i = 0; i < dumps_[dump].threads.size(); ++i) {
+      const TaskPath path = task_path(graph, i);
+      Sighting& seen = histories_[latest.at(dumps_[dump].threads[i].os_id)].sightings.back();
+      if (path.nodes.empty() || seen.dump != dump || seen.thread != i) continue;
+      name_task_wait(seen.wait, graph, i, path);
+      seen.task_path = path_number(graph, path);
     }
   }
 
@@ -140,7 +180,8 @@ class Matcher {
     if (is_spin_wait(wait.rule) && wait.program != kNoFrame) return wait.program;
     const WaitRule* const rule = find_wait_rule(wait.rule);
     const bool skips = rule != nullptr && rule->layer != WaitLayer::call && rule->layer != WaitLayer::stack;
-    const bool by_method = rule != nullptr && (rule->key == "pool-task-wait" || rule->key == "main-wait");
+    const bool by_method = rule != nullptr && (rule->key == "pool-task-wait" || rule->key == "task-delay" ||
+                                              rule->key == "main-wait");
     return (skips || by_method) && wait.frame != kNoFrame ? wait.frame : 0;
   }
 
@@ -220,7 +261,7 @@ class Matcher {
     std::size_t from = seen.size() - 1;
     const auto is_unmoved = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
-             has_not_run(seen[i - 1], seen[i]);
+             has_not_run(seen[i - 1], seen[i]) && !waits_for_other_tasks(seen[i - 1], seen[i]);
     };
     while (from != 0 && is_unmoved(from)) --from;
     std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
@@ -242,7 +283,14 @@ class Matcher {
   bool went_on(const Sighting& a, const Sighting& b) const {
     if (!adjacent(a, b)) return false;
     const Likeness likeness = compare(a, b);
-    return likeness == Likeness::other || (likeness == Likeness::same && !has_not_run(a, b));
+    return likeness == Likeness::other ||
+           (likeness == Likeness::same && (!has_not_run(a, b) || waits_for_other_tasks(a, b)));
+  }
+
+  // Whether a thread that is at the same place in both dumps has got the end of a task in between, or a task for which
+  // it waits has gone on.
+  static bool waits_for_other_tasks(const Sighting& a, const Sighting& b) {
+    return a.task_path != 0 && b.task_path != 0 && a.task_path != b.task_path;
   }
 
   // Whether a thread that is at the same place in both dumps has not run in between, but only waited. A thread that
@@ -269,7 +317,7 @@ class Matcher {
     const WaitState state = b.wait.state;
     const bool waits = state == WaitState::blocked || state == WaitState::calls || state == WaitState::signal;
     return waits && a.wait.rule == b.wait.rule && adjacent(a, b) && compare(a, b) == Likeness::same &&
-           (has_not_run(a, b) || !used_more_than(kPollShare, a, b));
+           (has_not_run(a, b) || !used_more_than(kPollShare, a, b)) && !waits_for_other_tasks(a, b);
   }
 
   // The system may charge a clock tick between two dumps to a thread that did not run. A thread that got processor

@@ -6,6 +6,8 @@
 #include "walker/hang/finding_texts.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/match.h"
+#include "walker/hang/task_words.h"
+#include "walker/hang/waits.h"
 
 namespace mixwalk {
 namespace {
@@ -26,6 +28,7 @@ ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<
       numbers(own_numbers),
       functions(all_functions),
       snapshot(dumps[dump]),
+      graph(snapshot),
       threads(histories),
       by_place(snapshot.threads.size(), kNoThread) {
   for (std::uint32_t i = first_thread; i < threads.size(); ++i) {
@@ -42,7 +45,7 @@ bool ProcessFindings::does_not_run(const ThreadHistory& history) const {
 
 bool ProcessFindings::sleeps(const ThreadHistory& history) const {
   const std::string_view rule = history.last().wait.rule;
-  return (rule == "sleep" || rule == "native-sleep") && history.verdict != Verdict::spinning;
+  return (rule == "sleep" || rule == "native-sleep" || rule == "task-delay") && history.verdict != Verdict::spinning;
 }
 
 bool ProcessFindings::polls(const ThreadHistory& history) const {
@@ -122,6 +125,46 @@ void ProcessFindings::add(Finding finding) {
     }
   }
   findings.push_back(std::move(finding));
+}
+
+std::vector<Outlook> ProcessFindings::outlooks() const {
+  std::vector<Outlook> out;
+  for (const std::uint32_t index : by_place) {
+    const ThreadHistory& thread = threads[index];
+    const WaitState state = thread.last().wait.state;
+    if (sleeps(thread) || progressing.contains(index)) {
+      out.push_back(Outlook::goes_on);
+    } else if (several ? thread.verdict == Verdict::stuck
+                       : state == WaitState::blocked || state == WaitState::calls) {
+      out.push_back(Outlook::stands);
+    } else {
+      const bool unclear = several ? thread.verdict == Verdict::unclear : state == WaitState::unknown;
+      out.push_back(unclear ? Outlook::unclear : Outlook::goes_on);
+    }
+  }
+  return out;
+}
+
+bool ProcessFindings::waits_for_constructor(const ThreadHistory& history) {
+  const std::string_view rule = history.last().wait.rule;
+  return rule == "class-constructor" || rule == "native-class-constructor";
+}
+
+bool ProcessFindings::is_constructor_lock(const WaitLink& link) const {
+  return link.owner != WaitLink::kNone && waits_for_constructor(history(link.thread)) &&
+         running_constructor(snapshot.threads[link.owner]) != nullptr;
+}
+
+FindingThread ProcessFindings::waiter(const WaitChains& waits, const WaitLink& link) const {
+  const std::vector<std::uint32_t> path = waits.path(graph, link.thread);
+  const Thread* const owner = link.owner != WaitLink::kNone ? &snapshot.threads[link.owner] : nullptr;
+  const bool by_lock = link.lock != WaitLink::kNone && path.size() == 1;
+  FindingThread out = part(by_place[link.thread],
+                           is_constructor_lock(link) ? constructor_waiter_words(*owner)
+                           : by_lock                 ? waiter_words(snapshot.locks[link.lock], owner)
+                                                     : path_words(graph, link.thread, path, link.owner));
+  out.waits_for = link.lock;
+  return out;
 }
 
 void ProcessFindings::settle_verdicts() {

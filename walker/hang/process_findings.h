@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "walker/hang/findings.h"
+#include "walker/hang/wait_chains.h"
 
 namespace mixwalk {
 
 struct FindingText;
+struct PoolNumbers;
 
 // Whether a thread that others wait for makes progress.
 enum class Progress : std::uint8_t { no, yes, unclear };
@@ -59,6 +61,14 @@ struct ProcessFindings {
   void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
   // Adds the finding. From then on its threads are covered, but a note does not cover stuck threads.
   void add(Finding finding);
+  // What is known of each thread of the last dump apart from the graph, by its index in Snapshot::threads.
+  std::vector<Outlook> outlooks() const;
+  static bool waits_for_constructor(const ThreadHistory& history);
+  // Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
+  // under a lock of its own. This lock is a critical section.
+  bool is_constructor_lock(const WaitLink& link) const;
+  // The waiting thread of a link in a finding, with the words for what it waits.
+  FindingThread waiter(const WaitChains& waits, const WaitLink& link) const;
   // Gives the verdict stuck to the threads of findings about stuck threads, whatever they wait for, except to threads
   // that spin. After that, lists and headlines count the same threads.
   void settle_verdicts();
@@ -69,6 +79,7 @@ struct ProcessFindings {
   const std::span<const std::uint32_t> numbers;  // the process's dumps, ascending
   const std::span<const std::vector<std::vector<std::uint64_t>>> functions;  // by dump, thread and frame
   const Snapshot& snapshot;
+  const WaitGraph graph;  // of the last dump
   std::vector<ThreadHistory>& threads;
   std::vector<std::uint32_t> own_threads;  // the process's threads of all dumps, as indices into `threads`
   std::vector<std::uint32_t> by_place;  // for each index in snapshot.threads, the index into `threads`
@@ -80,11 +91,19 @@ struct ProcessFindings {
 // The searches for findings, in this order. A later one leaves out threads that an earlier one has explained.
 // find_crash() finds the crash because of which the dump was written.
 void find_crash(ProcessFindings& process);
-// find_locks() finds deadlocks, chains of locks, and static constructors that never end.
+// find_locks() finds deadlocks, chains of threads that wait for each other, and static constructors that never end.
 void find_locks(ProcessFindings& process);
+// The part of find_locks() about one deadlock.
+void find_deadlock(ProcessFindings& process, const WaitChains& waits, const WaitChain& chain);
+// find_tasks() finds tasks of which it is not proven what ends them, and the output of processes that have ended.
+void find_tasks(ProcessFindings& process);
 // Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin,
 // and then the remaining stuck threads.
 void find_threads(ProcessFindings& process);
+// The part of find_threads() about the thread pool.
+void find_starved_pool(ProcessFindings& process);
+// What is known of the queue of the pool, and how many workers wait for it.
+PoolNumbers pool_numbers(const ProcessFindings& process, const WaitChains& waits);
 // The part of find_threads() about the finalizer thread, which may hang in a finalizer, in the release of an object of
 // COM, or in a handler of ProcessExit.
 void find_finalizer(ProcessFindings& process);

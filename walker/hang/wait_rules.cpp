@@ -230,10 +230,20 @@ constexpr WaitRule kRules[] = {
      {"managed-file-write", "wait-handle"}},
     {"process-wait", outside, kWrapper, "waits for another process to end", {},
      {"System.Diagnostics.Process.WaitForExit*"}, {"wait-handle"}},
+    // Process.WaitForExit waits for the process first, and then for the end of its output. Folklore: a process that it
+    // has started inherits the pipe, so the output may never end. Real case: dotnet/runtime issue 51277. Test:
+    // WaitsTest.
+    {"process-output", outside, kWrapper, "waits for the end of the output of a process that has ended", {},
+     {"System.Diagnostics.Process.WaitForExit*"}, {"task-wait"}},
+    {"queue-add", signal, kWrapper, "waits for room in a collection (BlockingCollection)", {},
+     {"System.Collections.Concurrent.BlockingCollection.Add*",
+      "System.Collections.Concurrent.BlockingCollection.TryAdd*"},
+     {"semaphore-slim", "monitor-wait"}},
 
     // The stack as a whole.
     {"system-call", unknown, kStack, "is in the system call"},
     {"pool-task-wait", blocked, kStack, "waits for a task on a thread of the pool (sync over async)"},
+    {"task-delay", outside, kStack, "waits for a task that a timer ends"},
     {"main-wait", idle, kStack, "the main thread waits for the program to end"},
     {"native-call", calls, kStack, "waits in native code"},
     {"com-call", calls, kStack, "waits for a COM call"},

@@ -58,16 +58,6 @@ const WaitRule* target_rule(std::string_view target) {
   return native_rule(image, false, target.substr(at + 1));
 }
 
-const WaitRule* method_rule(std::string_view method) {
-  for (const WaitRule& rule : wait_rules()) {
-    for (const std::string_view pattern : rule.methods) {
-      if (pattern.empty()) break;
-      if (matches(pattern, method)) return &rule;
-    }
-  }
-  return nullptr;
-}
-
 // Whether the native rule is certain, so that the rule of the .NET method that called it does not replace it.
 bool is_firm(const WaitRule& rule) {
   return rule.layer == WaitLayer::native &&
@@ -79,6 +69,17 @@ bool may_replace(const WaitRule& rule, const WaitRule* current) {
   if (std::ranges::find(rule.around, current->key) != rule.around.end()) return true;
   return !is_firm(*current) && current->layer < rule.layer &&
          (rule.layer != WaitLayer::wrapper || current->layer != WaitLayer::primitive);
+}
+
+// The first rule for the method that may replace the current one. A method may wait for several things in turn.
+const WaitRule* method_rule(std::string_view method, const WaitRule* current) {
+  for (const WaitRule& rule : wait_rules()) {
+    for (const std::string_view pattern : rule.methods) {
+      if (pattern.empty()) break;
+      if (matches(pattern, method) && may_replace(rule, current)) return &rule;
+    }
+  }
+  return nullptr;
 }
 
 bool makes_system_calls(std::string_view image) { return image == "ntdll" || image == "win32u"; }
@@ -292,7 +293,7 @@ Found look(const FrameNames& names, const std::vector<StackFrame>& frames) {
     }
     if (!names.library(frame) || reach == 0) break;
     --reach;
-    say(method_rule(method_of(frame.name)), i);
+    say(method_rule(method_of(frame.name), found.rule), i);
   }
   if (!found.by_context) {
     const auto size = static_cast<std::uint32_t>(frames.size());

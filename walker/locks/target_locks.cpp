@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "unmanaged/ascii_lower.h"
+#include "walker/locks/reader_locks.h"
 #include "walker/locks/threading_locks.h"
 #include "walker/model/runtime_images.h"
 #include "walker/target/process_block.h"
@@ -95,6 +96,7 @@ void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
   for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
   snapshot.locks_missing = std::move(found.missing);
   add_threading_locks(snapshot, target, clr);
+  add_readers(snapshot, target, clr);
 }
 
 }  // namespace mixwalk

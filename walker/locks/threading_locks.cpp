@@ -15,6 +15,7 @@
 #include "walker/clr/question_messages.h"
 #include "walker/locks/native_waits.h"
 #include "walker/locks/waiting_threads.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -29,13 +30,17 @@ constexpr std::size_t kRegisters = 16;
 
 constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
 constexpr std::string_view kReaderWriter = "System.Threading.ReaderWriterLockSlim.";
-constexpr std::string_view kWait = "System.Threading.WaitHandle.";
+constexpr std::string_view kSemaphore = "System.Threading.SemaphoreSlim.Wait";
+constexpr std::string_view kWait = "System.Threading.WaitHandle.", kPulse = "System.Threading.Monitor.Wait(";
 constexpr std::string_view kAnyWait = "System.Threading.";
+// A SynchronizationContext that has asked to wait itself, whatever its type is.
+constexpr std::string_view kContextWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
 
 using Locks = std::map<std::uint64_t, ClrLock>;
 
 struct Waiter {
   const Thread* thread = nullptr;
+  bool semaphore = false;
   std::uint64_t end = 0;             // threading_wait_end()
   std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
 };
@@ -54,6 +59,21 @@ std::set<std::uint64_t> locks_with_words(std::span<const std::uint64_t> words, c
     if (kept) found.insert(word);
   }
   return found;
+}
+
+// By which of the three a method waits; empty if it is another one.
+std::string_view wait_of(const Frame& frame) {
+  for (const std::string_view wait : {kReaderWriter, kSemaphore, kEnter}) {
+    if (frame.name.starts_with(wait)) return wait;
+  }
+  return {};
+}
+
+bool waits_for_semaphore(const Thread& thread) {
+  for (const StackFrame& frame : thread.stack.frames) {
+    if (frame.kind == FrameKind::managed && !wait_of(frame).empty()) return wait_of(frame) == kSemaphore;
+  }
+  return false;
 }
 
 class ThreadingLockSearch {
@@ -92,7 +112,11 @@ class ThreadingLockSearch {
       if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
-    std::ranges::move(consistent_locks(readings), std::back_inserter(snapshot_.locks));
+    for (Lock& lock : consistent_locks(readings)) {
+      if (lock.kind == LockKind::semaphore) leave_monitor(locks.at(lock.address).kept.front(), lock.waiters);
+      snapshot_.locks.push_back(std::move(lock));
+    }
+    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
     if (!clr_.obstacle().empty() && snapshot_.locks_missing.empty()) snapshot_.locks_missing = clr_.obstacle();
   }
 
@@ -123,7 +147,10 @@ class ThreadingLockSearch {
         missing(kTooManyLocks);
         break;
       }
-      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMaxLockBytes)};
+      Waiter waiter{.thread = &thread,
+                    .semaphore = waits_for_semaphore(thread),
+                    .end = *end,
+                    .words = waiting_.words_of(thread, *end, kMaxLockBytes)};
       // None of these words may be missing, because another lock could then be taken for the one that the thread waits
       // for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
@@ -191,25 +218,46 @@ class ThreadingLockSearch {
     }
   }
 
-  // A lock that the thread itself holds does not count, since it does not wait for such a lock.
+  // A lock that the thread itself holds does not count, since it does not wait for such a lock. Semaphores do not say
+  // who holds them, and one that the thread has entered before may still be among its words. So the runtime's own
+  // record decides: the thread waits for the pulse of the monitor that belongs to its semaphore.
   std::set<std::uint64_t> locks_waited_for(const Waiter& waiter, const Locks& locks) const {
     std::set<std::uint64_t> found = locks_with_words(waiter.words, locks);
-    std::erase_if(found, [&](std::uint64_t lock) { return owner_of(locks.at(lock)) == waiter.thread->os_id; });
+    const std::uint32_t thread = waiter.thread->os_id;
+    const AwaitedLock monitor = lock_waited_for_by(snapshot_, thread);
+    std::erase_if(found, [&](std::uint64_t address) {
+      const ClrLock& lock = locks.at(address);
+      if (lock.semaphore != waiter.semaphore || owner_of(lock) == thread) return true;
+      return lock.semaphore && monitor.lock != nullptr && monitor.lock->address != lock.kept.front();
+    });
     return found;
+  }
+
+  // Each thread waits for one lock: these wait for the semaphore to which the monitor belongs.
+  void leave_monitor(std::uint64_t monitor, const std::vector<LockWaiter>& threads) {
+    const auto lock = std::ranges::find(snapshot_.locks, monitor, &Lock::address);
+    if (lock == snapshot_.locks.end() || lock->kind != LockKind::monitor) return;
+    std::erase_if(lock->waiters, [&](const LockWaiter& waiter) {
+      return waiter.pulse && std::ranges::find(threads, waiter.os_id, &LockWaiter::os_id) != threads.end();
+    });
+    if (lock->is_free() && lock->waiters.empty()) snapshot_.locks.erase(lock);
   }
 
   // The OS id of the owner; 0 if there is none, or if it is unknown.
   std::uint32_t owner_of(const ClrLock& lock) const {
-    if (!lock.held) return 0;
+    if (!lock.held || lock.semaphore) return 0;
     if (!lock.reader_writer) return owners_.contains(lock.owner) ? lock.owner : 0;
     const auto owner = managed_.find(lock.owner);
     return owner == managed_.end() ? 0 : owner->second;
   }
 
   static Lock lock_of(std::uint64_t address, const ClrLock& read, std::uint32_t owner) {
-    return {.kind = LockKind::threading_lock,
+    const char* const type = read.reader_writer ? "System.Threading.ReaderWriterLockSlim"
+                             : read.semaphore   ? "System.Threading.SemaphoreSlim"
+                                                : "System.Threading.Lock";
+    return {.kind = read.semaphore ? LockKind::semaphore : LockKind::threading_lock,
             .address = address,
-            .type = read.reader_writer ? "System.Threading.ReaderWriterLockSlim" : "System.Threading.Lock",
+            .type = type,
             .owner = owner,
             .held = read.held,
             .recursion = owner != 0 ? read.recursion : 0};
@@ -235,15 +283,15 @@ std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
     const Frame& frame = frames[i];
     if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
     if (frame.kind != FrameKind::managed) continue;
-    const bool reader_writer = frame.name.starts_with(kReaderWriter);
-    if (reader_writer || frame.name.starts_with(kEnter)) {
+    const std::string_view of = wait_of(frame);
+    if (!of.empty()) {
       // The JIT may have made one method of WaitOnEvent and its caller.
-      while (reader_writer && i + 1 < frames.size() && frames[i + 1].name.starts_with(kReaderWriter)) ++i;
+      while (of != kEnter && i + 1 < frames.size() && frames[i + 1].name.starts_with(of)) ++i;
       if (!waits || i + 1 == frames.size() || frames[i + 1].stack_pointer == 0) return std::nullopt;
       return frames[i + 1].stack_pointer + kHomeBytes;
     }
-    if (!frame.name.starts_with(kAnyWait)) return std::nullopt;
-    waits = waits || frame.name.starts_with(kWait);
+    if (!frame.name.starts_with(kAnyWait) && !frame.name.ends_with(kContextWait)) return std::nullopt;
+    waits = waits || frame.name.starts_with(kWait) || frame.name.starts_with(kPulse);
   }
   return std::nullopt;
 }

@@ -24,15 +24,16 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
 // a jump.
 class CheckedStep final : public UnwindStep {
  public:
-  CheckedStep(UnwindStep& step, ManagedCode& managed, std::chrono::milliseconds longest) noexcept
-      : step_(step),
-        managed_(managed),
-        longest_ns_(static_cast<std::uint64_t>(std::chrono::nanoseconds(longest).count())) {
+  explicit CheckedStep(const MergeView& view) noexcept
+      : step_(view.step),
+        managed_(view.managed),
+        longest_ns_(static_cast<std::uint64_t>(std::chrono::nanoseconds(view.longest).count())),
+        end_ns_(view.end_ns) {
     watched_.look(steady_time_ns());
   }
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
-    if (++steps_ % kStepsPerLook == 0 && watched_.look(steady_time_ns()) >= longest_ns_) return {StepFault::too_slow};
+    if (++steps_ % kStepsPerLook == 0 && is_over()) return {StepFault::too_slow};
     const Cursor before = frame;
     const StepResult stepped = step_.step(frame, leaf);
     if (!stepped.calls_other_code || managed_.at(before.code().lookup()).id != 0) return stepped;
@@ -41,6 +42,11 @@ class CheckedStep final : public UnwindStep {
   }
 
  private:
+  bool is_over() noexcept {
+    const std::uint64_t now = steady_time_ns();
+    return watched_.look(now) >= longest_ns_ || now >= end_ns_;
+  }
+
   static constexpr unsigned kStepsPerLook = 256;
   // Folklore: on a machine with ten times more work than processors, a walk of 5,000 frames that takes some 20 ms stood
   // for a second, and ended at its frame 2,304. Remedy: so many steps count for no more than this, however long they
@@ -49,7 +55,7 @@ class CheckedStep final : public UnwindStep {
 
   UnwindStep& step_;
   ManagedCode& managed_;
-  std::uint64_t longest_ns_;
+  std::uint64_t longest_ns_, end_ns_;
   WatchedTime watched_{kMostOfLookNs};
   unsigned steps_ = 0;
 };
@@ -57,8 +63,7 @@ class CheckedStep final : public UnwindStep {
 // The unwinder of a merge, with checks, and with guesses if they are wanted.
 class MergeStep final : public UnwindStep {
  public:
-  explicit MergeStep(const MergeView& view) noexcept
-      : checked_(view.step, view.managed, view.longest) {
+  explicit MergeStep(const MergeView& view) noexcept : checked_(view) {
     if (view.guess != nullptr) guessing_.emplace(checked_, *view.guess, view.managed);
   }
 
@@ -101,17 +106,19 @@ class CopyWalk {
         return;
       }
       pass_calls_below(frame);
-      if (has_made_next_call(frame)) {
+      const bool made_call = has_made_next_call(frame);
+      if (made_call) {
         confirm(frame);
         proven = true;
       }
       builder_.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust, proven});
+      const std::size_t behind = next_ + (made_call || is_at_next_call(frame) ? 1 : 0);
       const StepResult stepped = view_.step.step(frame, leaf_rule(frame.kind));
       trust = stepped.trust;
       proven = stepped.proven;
+      if (!proven && !builder_.guesses()) before_guess_ = behind;
       if (stepped.fault == StepFault::none) continue;
-      builder_.open(reason(open_reason(stepped.fault), sample_));
-      if (has_made_next_call(frame) || is_at_next_call(frame)) ++next_;
+      next_ = builder_.open(reason(open_reason(stepped.fault), sample_)) ? before_guess_ : behind;
       if (next_ == calls_.size() || stepped.fault == StepFault::too_slow) return;
       frame = calls_[next_].caller;
       set_goal();
@@ -140,8 +147,14 @@ class CopyWalk {
     if (next_ != before) set_goal();
   }
 
+  // The method may have called itself, so the Rsp of the call must be in this frame. That Rsp is the one from before a
+  // stackalloc, so it may be above the frame's own. If the frame's end cannot be found, the function decides.
   bool has_made_next_call(const Cursor& frame) {
-    return next_ < calls_.size() && view_.managed.at(frame.code().lookup()).id == calls_[next_].function;
+    if (next_ == calls_.size() || view_.managed.at(frame.code().lookup()).id != calls_[next_].function) return false;
+    if (is_at_next_call(frame)) return true;
+    Cursor caller = frame;
+    const StepResult stepped = view_.step.step_surely(caller, leaf_rule(frame.kind));
+    return stepped.fault != StepFault::none || caller.registers.rsp() > calls_[next_].caller.registers.rsp();
   }
 
   bool is_at_next_call(const Cursor& frame) const {
@@ -162,7 +175,8 @@ class CopyWalk {
   const Walk& view_;
   std::span<const RuntimeCall> calls_;
   StackBuilder& builder_;
-  std::size_t next_ = 0;  // index of the call whose caller comes next
+  std::size_t next_ = 0;          // index of the call whose caller comes next
+  std::size_t before_guess_ = 0;  // next_ behind the last frame before the guess that is not confirmed
 };
 
 // The snapshot engine's second half, which fills the holes between the managed frames.

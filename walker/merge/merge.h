@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "unmanaged/step/module_view.h"
@@ -31,6 +32,9 @@ struct MergeView {
   // A walk takes some 100 µs, and 65,536 frames take some 100 ms. A walk that takes longer than this is wrong, and
   // meanwhile the program has one processor less.
   std::chrono::milliseconds longest = std::chrono::seconds(1);
+  // The walk ends at this time of steady_time_ns(), however little it has done. It is that of all walks together: steps
+  // in a dump that somebody has forged may take as long as they like.
+  std::uint64_t end_ns = std::numeric_limits<std::uint64_t>::max();
   // If this is null, the walk ends at code that has no unwind data.
   const GuessView* guess = nullptr;
   // For a walk of the copy: the calls that the runtime has noted, leaf first. A guess must lead to the caller of the

@@ -42,12 +42,14 @@ void StackBuilder::add_managed(const RunFrame& found, std::uint64_t function) {
   stack_.frames.push_back(std::move(frame));
 }
 
-void StackBuilder::open(OpenReason why) {
+bool StackBuilder::open(OpenReason why) {
   // If a stack was only too long, its guesses may be right.
   const bool too_long = why == OpenReason::stack_cut || why == OpenReason::frame_limit;
-  if (!too_long && undo_guess()) why = OpenReason::no_call;
+  const bool undone = !too_long && undo_guess();
+  if (undone) why = OpenReason::no_call;
   if (!too_long) take_back_zero();
   stack_.frames.emplace_back(Frame{.kind = FrameKind::gap, .why = why});
+  return undone;
 }
 
 bool StackBuilder::undo_guess() {

@@ -28,8 +28,10 @@ class StackBuilder {
 
   // Adds a gap, for this reason. Frames that depend on an unconfirmed guess (RunFrame::proven) are removed again,
   // because a wrong caller seldom leads to real frames. A last frame that was interrupted at address 0 is removed as
-  // well.
-  void open(OpenReason why);
+  // well. Returns whether frames of a guess were removed.
+  bool open(OpenReason why);
+  // Whether a frame was found by a guess that is not confirmed.
+  bool guesses() const noexcept { return guess_.has_value(); }
 
  private:
   bool undo_guess();

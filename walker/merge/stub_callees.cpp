@@ -75,7 +75,8 @@ CallAgreement note_callees(Stack& stack, std::span<const RuntimeCall> calls) {
       if (run_of[at] != kNoRun) words[run_of[at]] = Word::other;
       continue;
     }
-    if (frames[at].kind == FrameKind::stub) frames[at].callee = call.callee;
+    // A Frame that names no method says nothing about the one that the stack names.
+    if (frames[at].kind == FrameKind::stub && call.callee != 0) frames[at].callee = call.callee;
     if (frames[at].trust == Trust::runtime) continue;
     ++agreement.met;
     if (run_of[at] != kNoRun && words[run_of[at]] == Word::none) words[run_of[at]] = Word::same;

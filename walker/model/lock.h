@@ -60,14 +60,24 @@ struct Lock {
   // Whether a thread holds the lock although `owner` is 0, because it is not known which (an SRW lock, or a thread that
   // has ended).
   bool held = false;
-  std::uint32_t recursion = 0;      // how often the owner has entered it; 0 if it is not held, or if unknown
+  // How often the owner has entered it, or all that hold it together; 0 if it is not held, or if unknown.
+  std::uint32_t recursion = 0;
   std::vector<LockWaiter> waiters;  // sorted by OS thread id
 
   // The threads that hold it together: readers of a ReaderWriterLockSlim, or threads that have entered a semaphore and
   // not released it. Sorted OS thread ids; only those that are proven. `owner` is 0 then.
   std::vector<std::uint32_t> sharers = {};
+  // The async methods that have entered a semaphore and not released it: ascending indices into Snapshot::tasks; only
+  // those that are proven.
+  std::vector<std::uint32_t> task_holders = {};
 
-  bool is_free() const { return owner == 0 && !held && sharers.empty(); }
+  bool is_free() const { return owner == 0 && !held && sharers.empty() && task_holders.empty(); }
+  // Whether all that hold it are known. `recursion` must say so where several can hold it, since each of them that
+  // releases a semaphore is enough for the next one.
+  bool has_all_holders() const {
+    if (sharers.empty() && task_holders.empty()) return owner != 0;
+    return recursion != 0 && recursion <= sharers.size() + task_holders.size();
+  }
   bool is_loader_lock() const { return kind == LockKind::critical_section && type == kLoaderLock; }
   bool operator==(const Lock&) const = default;
 };

@@ -17,8 +17,13 @@ namespace {
 // Offsets in objects of .NET 8 to 10. The runtime itself relies on this order of System.Exception's fields (object.h of
 // the runtime, ExceptionObject). So what the fields lead to is checked by its type.
 constexpr std::uint64_t kMessage = 0x10, kInner = 0x20, kStackTrace = 0x30;
-// .NET 8 has a further field (_dynamicMethods).
-constexpr std::uint64_t kHresult = 0x6C, kHresultOfNet8 = 0x74;
+// The place of _HResult, by which nothing can be checked. .NET 8 has a further field (_dynamicMethods). Nothing for a
+// version whose place is not known: the exception then has no HRESULT.
+std::optional<std::uint64_t> hresult_offset(const Runtime& runtime) {
+  if (runtime.major == 8) return 0x74;
+  if (runtime.major == 9 || runtime.major == 10) return 0x6C;
+  return std::nullopt;
+}
 constexpr std::uint64_t kTextLength = 8, kTextUnits = 12;        // of a System.String
 constexpr std::uint64_t kArrayLength = 8, kArrayElements = 0x10;  // of an array
 // _stackTrace is an array of bytes: a header with the number of elements, and the elements (StackTraceElement: the
@@ -34,7 +39,7 @@ constexpr std::uint64_t kMaxArguments = 64 << 10;  // bytes of stack in which th
 class Exceptions {
  public:
   Exceptions(const MemoryReader& memory, ClrQuestions& clr, const Runtime& runtime)
-      : memory_(memory), clr_(clr), hresult_(runtime.major == 8 ? kHresultOfNet8 : kHresult) {}
+      : memory_(memory), clr_(clr), hresult_(hresult_offset(runtime)) {}
 
   std::vector<CrashObject> from(std::uint64_t object) {
     std::vector<CrashObject> found;
@@ -43,7 +48,7 @@ class Exceptions {
       std::string type = type_of(object);
       if (type.empty()) break;
       found.push_back({.type = std::move(type), .message = text_at(word(object + kMessage)), .trace = {}});
-      found.back().hresult = memory_.read_value<std::uint32_t>(object + hresult_).value_or(0);
+      if (hresult_) found.back().hresult = memory_.read_value<std::uint32_t>(object + *hresult_).value_or(0);
       for (const TraceElement& element : trace_of(object)) {
         const std::string name = element.method != 0 ? clr_.method(element.method).name : "";
         if (!name.empty()) found.back().trace.push_back(name);
@@ -126,7 +131,7 @@ class Exceptions {
 
   const MemoryReader& memory_;
   ClrQuestions& clr_;
-  std::uint64_t hresult_;
+  std::optional<std::uint64_t> hresult_;
 };
 
 // Null if the snapshot does not have it.

@@ -13,6 +13,7 @@
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
+#include "walker/base/steady_time.h"
 #include "walker/merge/guessing_step.h"
 #include "walker/merge/merge.h"
 #include "walker/merge/runtime_code.h"
@@ -57,10 +58,13 @@ bool is_outside_images(const Frame& frame) {
 
 class Walk {
  public:
-  Walk(Target& target, const OutsideKnowledge& knowledge, std::chrono::milliseconds between_asking_anew)
+  // `end_ns`: of all walks.
+  Walk(Target& target, const OutsideKnowledge& knowledge, std::chrono::milliseconds between_asking_anew,
+       std::uint64_t end_ns)
       : target_(target),
         knowledge_(knowledge),
         between_asking_anew_(between_asking_anew),
+        end_ns_(end_ns),
         table_(target_modules(target)),
         view_(table_.view()),
         unlisted_(target.memory()),
@@ -113,6 +117,7 @@ class Walk {
                                  .managed = knowledge_.managed,
                                  .modules = view_,
                                  .scratch = frames_,
+                                 .end_ns = end_ns_,
                                  .guess = &guess,
                                  .calls = calls});
     used_tables_ = step.used_tables();
@@ -187,6 +192,7 @@ class Walk {
   Target& target_;
   const OutsideKnowledge& knowledge_;
   std::chrono::milliseconds between_asking_anew_;
+  std::uint64_t end_ns_;
   std::chrono::steady_clock::time_point ask_next_ = std::chrono::steady_clock::now() + between_asking_anew_;
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses for which the tables were read anew
   ModuleTable table_;
@@ -206,18 +212,19 @@ class Walk {
 }  // namespace
 
 Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits) {
-  const auto end = std::chrono::steady_clock::now() + limits.time;
+  const std::uint64_t end_ns =
+      steady_time_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(limits.time).count());
   Snapshot snapshot{.unix_time_ms = target.unix_time_ms(),
                     .process = target.process(),
                     .runtime = target.runtime(),
                     .engine = Engine::copy};
   if (target.crash() != nullptr) snapshot.crash = *target.crash();
-  Walk walk(target, knowledge, limits.between_asking_anew);
+  Walk walk(target, knowledge, limits.between_asking_anew, end_ns);
   snapshot.modules = walk.modules();
   std::size_t frames = 0;
   for (const TargetThread& thread : target.threads()) {
     if (knowledge.wanted && !knowledge.wanted(thread)) continue;
-    if (frames >= limits.frames || std::chrono::steady_clock::now() >= end) {
+    if (frames >= limits.frames || steady_time_ns() >= end_ns) {
       snapshot.threads.push_back({.os_id = thread.os_id,
                                   .name = thread.name,
                                   .skipped = kNothingLeft,

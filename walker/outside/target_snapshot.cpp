@@ -4,7 +4,9 @@
 
 #include "walker/clr/clr_jitted_step.h"
 #include "walker/clr/questioned_code.h"
+#include "walker/locks/serving.h"
 #include "walker/locks/target_locks.h"
+#include "walker/locks/target_tasks.h"
 #include "walker/outside/managed_exception.h"
 
 namespace mixwalk {
@@ -54,7 +56,11 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   add_clr_threads(snapshot, *clr);
   add_managed_exceptions(snapshot, target.memory(), *clr);
   snapshot.locks_missing = kLocksNotLookedFor;
-  if (locks) add_managed_locks(snapshot, target, *clr);
+  if (locks) {
+    add_managed_locks(snapshot, target, *clr);
+    add_tasks(snapshot, target, *clr);
+    add_serving(snapshot, target, *clr);
+  }
   // This comes last, so that only lines are missing if the library fails here.
   add_il_places(snapshot, *clr);
   return snapshot;

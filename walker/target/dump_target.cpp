@@ -1,19 +1,59 @@
 #include "walker/target/dump_target.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
 #include "unmanaged/image/image_headers.h"
+#include "unmanaged/step/table_unwind_step.h"
 #include "walker/model/crash_words.h"
 #include "walker/target/cpp_exception.h"
 #include "walker/target/first_fault.h"
 #include "walker/target/process_block.h"
 #include "walker/target/runtime_version.h"
+#include "walker/target/target_modules.h"
 
 namespace mixwalk {
+namespace {
+
+// The memory of a dump, with zeros where the dump has none. A dump may have a stack in pieces.
+class ZeroFilled final : public MemoryReader {
+ public:
+  ZeroFilled(const DumpMemory& memory, std::span<const MinidumpRange> ranges) noexcept
+      : memory_(memory), ranges_(ranges) {}
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    std::memset(into, 0, bytes);
+    for (const MinidumpRange& range : ranges_) {
+      const std::uint64_t skipped = range.begin > address ? range.begin - address : 0;
+      const std::uint64_t inside = address > range.begin ? address - range.begin : 0;
+      if (skipped >= bytes || inside >= range.bytes) continue;
+      const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(range.bytes - inside, bytes - skipped));
+      memory_.read_up_to(address + skipped, static_cast<std::byte*>(into) + skipped, piece);
+    }
+    return true;
+  }
+
+ private:
+  const DumpMemory& memory_;
+  std::span<const MinidumpRange> ranges_;
+};
+
+// The Rsps of a thread's frames, as far as the unwind data of images leads.
+std::vector<std::uint64_t> rsps_of_frames(const Registers& registers, UnwindStep& step) {
+  constexpr std::size_t kMaxFrames = 10'000;
+  std::vector<std::uint64_t> rsps;
+  Cursor frame{.registers = registers};
+  do {
+    rsps.push_back(frame.registers.rsp());
+  } while (rsps.size() < kMaxFrames && step.step(frame, leaf_rule(frame.kind)).fault == StepFault::none);
+  return rsps;
+}
+
+}  // namespace
 
 DumpTarget::DumpTarget(const Minidump& dump, DiskImages& disk)
     : dump_(dump), disk_(disk), dumped_(dump), memory_(pages_, {}, disk), outside_(dump) {
@@ -107,11 +147,14 @@ void DumpTarget::find_first_fault() {
   const StackLimits limits = stack_limits(listed != threads.end() ? &*listed : nullptr, rsp);
   if (!limits.contains(rsp)) return;
   constexpr std::uint64_t kMostBytes = 12 << 20;  // more than a stack has, unless a program asks for it
-  const std::uint64_t bytes = std::min({limits.base - rsp, kMostBytes, std::uint64_t{dumped_.bytes_at(rsp).size()}});
+  const std::uint64_t bytes = std::min(limits.base - rsp, kMostBytes);
   std::vector<std::byte> buffer(bytes + 16);  // the copy keeps the alignment of the stack
   StackCopy stack(buffer);
-  stack.fill(dumped_, rsp, rsp + bytes);
-  if (auto fault = first_fault(*raised_, stack)) raised_ = std::move(fault);
+  stack.fill(ZeroFilled(dumped_, dump_.memory()), rsp, rsp + bytes);
+  const ModuleTable table = target_modules(*this);
+  const ModuleView view = table.view();
+  TableUnwindStep step(view, memory_, stack, outside_);
+  if (auto fault = first_fault(*raised_, stack, rsps_of_frames(*raised_->registers, step))) raised_ = std::move(fault);
 }
 
 void DumpTarget::find_crash() {
@@ -162,7 +205,12 @@ StackLimits DumpTarget::stack_limits(const MinidumpThread* thread, std::uint64_t
     const StackLimits listed{thread->stack_begin, thread->stack_begin + thread->stack_bytes};
     if (listed.contains(rsp)) return listed;
   }
-  return {rsp, rsp + dumped_.bytes_at(rsp).size()};
+  std::uint64_t end = rsp;
+  while (const std::size_t bytes = dumped_.bytes_at(end).size()) {
+    if (end + bytes < end) break;
+    end += bytes;
+  }
+  return {rsp, end};
 }
 
 void DumpTarget::capture(const TargetThread& of, RawSample& sample) {

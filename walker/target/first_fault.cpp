@@ -48,10 +48,14 @@ bool is_raised_anew(const MinidumpException& exception, std::uint64_t raise) noe
   return exception.address != exception.registers->rip || (raise != 0 && exception.address - raise < kRaiseBytes);
 }
 
-std::optional<MinidumpException> first_fault(const MinidumpException& exception, const StackCopy& stack) {
+std::optional<MinidumpException> first_fault(const MinidumpException& exception, const StackCopy& stack,
+                                             std::span<const std::uint64_t> frames) {
+  const auto was_handled = [&](std::uint64_t at) {
+    return !frames.empty() && at <= frames.back() && !std::ranges::binary_search(frames, at);
+  };
   const std::uint64_t first = (stack.begin() + kAlignment - 1) / kAlignment * kAlignment;
   for (std::uint64_t at = first; at < stack.end() && stack.end() - at >= kBytes; at += kAlignment) {
-    if (stack.read_value<std::uint32_t>(at + kRecordBehind) != exception.code) continue;
+    if (stack.read_value<std::uint32_t>(at + kRecordBehind) != exception.code || was_handled(at)) continue;
     auto fault = fault_at(stack, at);
     if (!fault) continue;
     // A handler that raises a fault anew has left out its parameters, or has them all.

@@ -58,6 +58,9 @@ INT_PTR DIAMONDAPI on_content(FDINOTIFICATIONTYPE type, FDINOTIFICATION* about) 
 
 }  // namespace
 
+// All versions of Windows have cabinet.dll.
+std::string cabinet_obstacle() { return {}; }
+
 std::string expand_cabinet(const std::filesystem::path& cabinet, const std::filesystem::path& file) {
   const HMODULE library = LoadLibraryExW(L"cabinet.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
   const auto function = [&](const char* name) { return reinterpret_cast<void*>(GetProcAddress(library, name)); };

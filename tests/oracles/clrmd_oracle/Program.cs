@@ -1,16 +1,17 @@
 // Prints what ClrMD says about the managed stacks in a dump file: the oracle of tests that read the same dump with
 // mixwalk.
-// usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL
+// usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL [--tasks]
 // Prints one line of JSON for each managed thread, with its frames, leaf first, and the exception that it threw last,
-// with the inner ones; and a last line with the times that it took.
+// with the inner ones; and a last line with the times that it took. --tasks: instead of threads, the tasks of the heap.
 
 using System.Diagnostics;
 using System.Text.Json;
+using ClrMdOracle;
 using Microsoft.Diagnostics.Runtime;
 
-if (args.Length != 2)
+if (args is not ([_, _] or [_, _, "--tasks"]))
 {
-    Console.Error.WriteLine("usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL");
+    Console.Error.WriteLine("usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL [--tasks]");
     return 2;
 }
 // Far more frames than a thread has. A walk that loops ends here, and the test sees that the stack is too long.
@@ -28,7 +29,9 @@ if (versions.Length != 1)
 using ClrRuntime runtime = versions[0].CreateRuntime(args[1]);
 long opened = watch.ElapsedMilliseconds;
 var lines = new List<string>();
-foreach (ClrThread thread in runtime.Threads)
+bool tasks = args.Length == 3;
+if (tasks) lines.AddRange(TaskGraph.Lines(runtime).Select(task => JsonSerializer.Serialize(task)));
+foreach (ClrThread thread in tasks ? [] : runtime.Threads)
 {
     if (!thread.IsAlive) continue;
     var frames = thread.EnumerateStackTrace(includeContext: false, MaxFrames)
@@ -58,6 +61,7 @@ Console.WriteLine(JsonSerializer.Serialize(new
 {
     opened_ms = opened,
     walked_ms = walked - opened,
+    heap_can_be_walked = runtime.Heap.CanWalkHeap,
     peak_bytes = Process.GetCurrentProcess().PeakWorkingSet64,
 }));
 return 0;

@@ -141,13 +141,26 @@ TEST(DemangleTest, FunctionsByTheirPlainNames) {
 }
 
 TEST(DemangleTest, NamesThatMayBeOfCode) {
+  std::size_t budget = kDemangleBudget;
   for (const char* name : {"main", "?f@@YAXXZ", "?f@C@@$$FQEAAXH@Z", "_ZN3fooE", "asm_label"}) {
-    EXPECT_TRUE(may_name_code(name)) << name;
+    EXPECT_TRUE(may_name_code(name, budget)) << name;
   }
   for (const char* name : {"??_C@_05COLMCDPH@hello?$AA@", "?table@@3HA", "??_7Foo@@6B@", "??_R0H@8", "?what",
                            "__real@3ff0000000000000", "__xmm@00000001000000010000000100000001"}) {
-    EXPECT_FALSE(may_name_code(name)) << name;
+    EXPECT_FALSE(may_name_code(name, budget)) << name;
   }
+}
+
+// A hostile file has a million names each of which takes as long as one name may.
+TEST(DemangleTest, ManyNamesHaveABudgetTogether) {
+  std::size_t budget = 40;
+  EXPECT_EQ(demangle("?f@@YAXH@Z", budget), "f(int)");
+  EXPECT_TRUE(may_name_code("?f@@YAXH@Z", budget));
+  EXPECT_LT(budget, 25u);
+  while (budget != 0) demangle("?f@@YAXH@Z", budget);
+  EXPECT_EQ(demangle("?f@@YAXH@Z", budget), "?f@@YAXH@Z");
+  EXPECT_FALSE(may_name_code("?f@@YAXH@Z", budget));
+  EXPECT_TRUE(may_name_code("main", budget)) << "that is not read";
 }
 
 TEST(DemangleTest, NamesOfNewerCompilers) {
@@ -169,6 +182,20 @@ TEST(DemangleTest, EveryCutOffMsvcNameIsSurvived) {
     EXPECT_EQ(demangle(name.substr(0, size)), name.substr(0, size));
     EXPECT_EQ(demangle(name + name.substr(0, size) + '!'), name + name.substr(0, size) + '!');
   }
+}
+
+// A value whose type has another value in it.
+TEST(DemangleTest, ValuesOfClassesAreNestedSoDeep) {
+  const auto nested = [](int levels, const std::string& field) {
+    std::string text = field;
+    for (int i = 0; i < levels; ++i) text = "2UB@@" + text + '@';
+    return text;
+  };
+  const auto name = [&](int levels) {
+    return "??$deep@$" + nested(levels, "U?$A@$" + nested(levels, "H00") + "@@00") + "@@YAXXZ";
+  };
+  EXPECT_TRUE(demangle(name(20)).starts_with("deep<B{B{")) << demangle(name(20));
+  EXPECT_EQ(demangle(name(30)), name(30));
 }
 
 // Each level repeats the one before it twice, so ten more characters make the text a thousand times longer.

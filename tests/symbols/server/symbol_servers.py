@@ -34,7 +34,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     http_port = None
+    https = None
     asked = []
+    cookies = []
     lock = threading.Lock()
 
     def log_message(self, *_):
@@ -49,6 +51,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Connection", "close")
+        self.send_header("Set-Cookie", "known=yes; Path=/")
         self.end_headers()
         self.wfile.write(body)
         self.close_connection = True
@@ -59,6 +62,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         with Handler.lock:
             Handler.asked.append(self.path)
+            Handler.cookies += self.headers.get_all("Cookie", [])
         try:
             self.answer(self.path.split("/")[1])
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError, OSError):
@@ -93,6 +97,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(b"r")
                 self.wfile.flush()
                 time.sleep(0.1)
+        elif way == "flood":
+            self.send(200, {"Content-Length": 1 << 29})
+            for _ in range(1600):
+                self.wfile.write(b"r" * 4096)
+                self.wfile.flush()
+                time.sleep(0.005)
         elif way == "slow":
             self.send(200, {"Content-Length": len(BODY)})
             for i in range(0, len(BODY), len(BODY) // 20 + 1):
@@ -106,6 +116,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif way == "to-http":
             self.send(302, {"Content-Length": 0,
                             "Location": f"http://localhost:{Handler.http_port}/good/a.pdb/1/a.pdb"})
+        elif way == "to-https-to-http":  # begins with http
+            self.send(302, {"Content-Length": 0, "Location": f"{Handler.https}/to-http/a.pdb/1/a.pdb"})
         elif way == "to-good":
             self.send(302, {"Location": "/good/a.pdb/1/a.pdb", "Content-Length": 0})
         elif way == "to-itself":
@@ -173,6 +185,7 @@ class Test:
         Handler.http_port = serve()
         self.http = f"http://localhost:{Handler.http_port}"
         self.https = f"https://localhost:{serve(make_certificate(self.folder, authority, 'localhost'))}"
+        Handler.https = self.https
         self.other_host = f"https://localhost:{serve(make_certificate(self.folder, authority, 'elsewhere'))}"
         self.untrusted = f"https://localhost:{serve(make_certificate(self.folder, stranger, 'localhost'))}"
         self.authority = authority[1]
@@ -239,9 +252,11 @@ class Test:
             (self.gives_up, "silent-before", http + "/silent-before", ("3000", "1500", "100000"), *silent),
             (self.gives_up, "silent-within", https + "/silent-within", ("30000", "1500", "100000"), "no byte came for"),
             (self.gives_up, "trickle", http + "/trickle", ("30000", "30000", "2500"), "the limit for loading"),
+            (self.gives_up, "flood", http + "/flood", ("30000", "30000", "1500"), "the limit for loading"),
             (self.fails, "other", http + "/other", "it is another file"),
             (self.fails, "huge", http + "/huge", "is larger than 1 GiB"),
             (self.fails, "to-http", https + "/to-http", off),
+            (self.fails, "to-https-to-http", http + "/to-https-to-http", off),
             (self.fails, "to-itself", https + "/to-itself", off),
             (self.fails, "other-host", self.other_host + "/good", off),
             (self.fails, "untrusted", self.untrusted + "/good", off),
@@ -274,6 +289,7 @@ class Test:
         lines = self.get("hundred", self.https + "/good", *keys)
         self.expect(len(lines) == 100 and not any(line.endswith(" -") for line in lines), f"hundred: {lines[:3]}")
         self.expect(len(self.files(self.store("hundred"))) == 100, "hundred: not all are in the store")
+        self.expect(not Handler.cookies, f"cookies were sent: {Handler.cookies[:3]}")
 
     def two_processes(self):
         Handler.asked.clear()
@@ -313,6 +329,36 @@ class Test:
             print(f"a full disk was not tried: {run.stderr.strip()}")
             return
         self.expect(run.stdout.startswith("a.pdb -\na.pdb cannot be kept: "), f"full disk: {run.stdout}{run.stderr}")
+
+    def silent_names(self):
+        """Only where this user may have a network: a name for which no answer comes. libcurl looks it up in a thread of
+        its own, which asks a second time after 5 s."""
+        inner = """if True:
+            import fcntl, socket, struct, subprocess, sys
+            names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            fcntl.ioctl(names, 0x8914, struct.pack("16sh22x", b"lo", 0x41))  # SIOCSIFFLAGS: the loopback is up
+            names.bind(("127.0.0.1", 53))
+            names.setblocking(False)
+            run = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+            asked = 0
+            try:
+                while names.recv(4096):
+                    asked += 1
+            except BlockingIOError:
+                print(asked, run.stdout)
+            """
+        resolver = os.path.join(self.folder, "resolv.conf")
+        with open(resolver, "w") as out:
+            out.write("nameserver 127.0.0.1\n")
+        script = f"mount --bind '{resolver}' /etc/resolv.conf && exec /usr/bin/python3 -c \"$0\" \"$@\""
+        command = self.command(self.store("names"), "http://machine.test/x", "a.pdb/1", limits=("500", "30000", "9000"))
+        run = subprocess.run(["unshare", "-rmn", "sh", "-c", script, inner, *command], capture_output=True, text=True,
+                             timeout=60)
+        if "mount:" in run.stderr or "unshare" in run.stderr:
+            print(f"a silent server for names was not tried: {run.stderr.strip()}")
+            return
+        asked = run.stdout.split(" ")[0]
+        self.expect(asked in ("1", "2") and "a.pdb -" in run.stdout, f"silent names: {run.stdout}{run.stderr}")
 
     def mixwalk(self, program):
         """A dump whose PDB is on the server only."""
@@ -367,6 +413,7 @@ def main():
         if not wine:
             test.killed()
             test.full_disk()
+            test.silent_names()
             test.mixwalk(sys.argv[2])
     finally:
         shutil.rmtree(test.folder, ignore_errors=True)

@@ -3,14 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
 #include "symbols/image_files.h"
+#include "symbols/server/cabinet.h"
 #include "symbols/symboliser.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/pdb_samples.h"
@@ -152,6 +155,42 @@ TEST_F(SymbolServersTest, TwoTiers) {
   EXPECT_THAT(http_.asked, testing::Contains("https://a/a%C3/a%C3%A4.pdb/1/a%C3%A4.pdb"));
 }
 
+TEST_F(SymbolServersTest, TwoTiersOfCompressedFilesAndTexts) {
+  http_.pages["https://a/index2.txt"] = {.body = "."};
+  http_.pages["https://a/bp/bpp.pdb/1/file.ptr"] = {.body = "MSG: we never had it"};
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
+  EXPECT_THAT(http_.asked, testing::Contains("https://a/ap/app.pdb/ABC1/app.pd_"));
+  EXPECT_FALSE(asked.fetch({"bpp.pdb", "1"}, says("pdb")));
+  EXPECT_EQ(http_.asked.back(), "https://a/bp/bpp.pdb/1/file.ptr");
+  EXPECT_THAT(asked.problems(), ElementsAre("https://a says of bpp.pdb:  we never had it"));
+}
+
+// Storage services answer 403 for what they do not have, and some servers fail for a path that they do not expect.
+TEST_F(SymbolServersTest, RefusalOfAFileThatNeedNotExistSaysNothing) {
+  for (const int status : {403, 500}) {
+    http_.asked.clear();
+    http_.pages["https://a/index2.txt"] = {.status = status};
+    http_.pages["https://a/b.pdb/1/file.ptr"] = {.status = status};
+    http_.pages["https://a/c.pdb/1/c.pdb"] = {.body = "pdb"};
+    SymbolServers asked = servers({"https://a"});
+    EXPECT_FALSE(asked.fetch({"b.pdb", "1"}, says("pdb")));
+    EXPECT_TRUE(asked.fetch({"c.pdb", "1"}, says("pdb"))) << status;
+    EXPECT_FALSE(asked.fetch({"d.pdb", "1"}, says("pdb")));
+    EXPECT_EQ(std::count(http_.asked.begin(), http_.asked.end(), "https://a/index2.txt"), 1);
+    EXPECT_TRUE(asked.problems().empty()) << asked.problems().front();
+    fs::remove_all(folder_);
+  }
+}
+
+TEST_F(SymbolServersTest, ServerThatGoesAwayIsOff) {
+  http_.pages["https://a/index2.txt"] = {.status = 0, .problem = "the connection was closed"};
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
+  EXPECT_EQ(http_.asked.size(), 2u);
+  EXPECT_THAT(asked.problems(), ElementsAre("https://a is not asked any more: the connection was closed"));
+}
+
 TEST_F(SymbolServersTest, PageForEveryAddressIsNoIndex) {
   http_.pages["https://a/index2.txt"] = {.body = "<html>"};
   SymbolServers asked = servers({"https://a"});
@@ -285,6 +324,42 @@ TEST_F(SymbolServersTest, PathToAnotherPlaceIsShownAndNotFollowed) {
                           "https://a says of b.pdb:  we never had it"));
 }
 
+// A cabinet with one file in one block, which is not compressed. (Microsoft, "Microsoft Cabinet Format".)
+std::string cabinet_of(const std::string& content) {
+  const std::string name = "app.pdb";
+  const auto number = [](std::uint64_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+    return text;
+  };
+  const std::size_t file_at = 36 + 8, data_at = file_at + 16 + name.size() + 1;
+  const std::size_t end = data_at + 8 + content.size();
+  return "MSCF" + number(0, 4) + number(end, 4) + number(0, 4) + number(file_at, 4) + number(0, 4) + number(3, 1) +
+         number(1, 1) + number(1, 2) + number(1, 2) + number(0, 6) +           // one folder, one file
+         number(data_at, 4) + number(1, 2) + number(0, 2) +                    // the folder: one block
+         number(content.size(), 4) + number(0, 4 + 2 + 4 + 2) + name + '\0' +  // the file
+         number(0, 4) + number(content.size(), 2) + number(content.size(), 2) + content;
+}
+
+TEST_F(SymbolServersTest, CabinetIsExpanded) {
+  ASSERT_EQ(cabinet_obstacle(), "") << "tests/tools/install installs it";
+  http_.pages["https://a/app.pdb/ABC1/app.pd_"] = {.body = cabinet_of("pdb")};
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_TRUE(asked.fetch(kKey, says("pdb")));
+  EXPECT_THAT(asked.problems(), ElementsAre());
+  EXPECT_EQ(files(), Texts{kept()});
+}
+
+TEST_F(SymbolServersTest, CabinetThatIsCutOff) {
+  std::string cabinet = cabinet_of("pdb");
+  cabinet.pop_back();
+  http_.pages["https://a/app.pdb/ABC1/app.pd_"] = {.body = cabinet};
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
+  EXPECT_EQ(asked.problems().size(), 1u);
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(SymbolServersTest, CabinetThatIsNone) {
   http_.pages["https://a/app.pdb/ABC1/app.pd_"] = {.body = "MSCF nonsense"};
   SymbolServers asked = servers({"https://a"});
@@ -306,16 +381,20 @@ TEST_F(SymbolServersTest, RestOfAProcessThatWasKilledIsReplaced) {
 // Gives one file to 100 requests at once, slowly.
 class SlowServer final : public HttpGet {
  public:
+  explicit SlowServer(int ms = 20) : pause_(ms) {}
   HttpReply get(const std::string&, const HttpLimits&, HttpTaker& taker) override {
     if (!taker.begin(3)) return {.status = 200, .problem = {}};
     ++bodies;
     for (const char* byte : {"p", "d", "b"}) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (pause_.count() != 0) std::this_thread::sleep_for(pause_);
       if (!taker.take(byte)) return {.status = 200, .problem = {}};
     }
     return {.status = 200, .problem = {}};
   }
   std::atomic<int> bodies = 0;
+
+ private:
+  const std::chrono::milliseconds pause_;
 };
 
 TEST_F(SymbolServersTest, HundredAtOnceShareOneDownload) {
@@ -334,6 +413,28 @@ TEST_F(SymbolServersTest, HundredAtOnceShareOneDownload) {
   EXPECT_EQ(found, 100);
   EXPECT_EQ(http.bodies, 1);
   EXPECT_EQ(files(), Texts{kept()});
+}
+
+// Builds of one name share a folder. It is removed when nothing came of a load, while another one puts its file there.
+TEST_F(SymbolServersTest, FolderThatIsMadeAndRemovedAtOnce) {
+  constexpr int kFiles = 500;
+  Texts problems;
+  std::mutex lock;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      SlowServer http(0);
+      FakeWatch watch;
+      SymbolServers asked({{"https://a", {store()}}}, http, watch);
+      for (int file = 0; file < kFiles; ++file) {
+        asked.fetch({"app.pdb", std::to_string(i) + std::to_string(file)}, says("another one"));
+      }
+      const std::lock_guard guard(lock);
+      for (const std::string& problem : asked.problems()) problems.push_back(problem);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(problems, testing::Each(HasSubstr("it is another file")));
 }
 
 TEST_F(SymbolServersTest, WaitForAnotherProcessHasALimit) {
@@ -393,6 +494,18 @@ TEST_F(SymbolFilesOfServers, PdbsOfImagesThatAreNowhere) {
   EXPECT_EQ(http_.asked.front(), "https://a/app.exe/000000075000/app.exe") << "the image first, for its .pdata";
 }
 
+TEST_F(SymbolFilesOfServers, WhatALoadedPdbLacks) {
+  test::PdbBuilder pdb = test::pdb_with_inlining();
+  pdb.fast_link = true;
+  http_.pages["https://a/app.pdb/070707070707070707070707070707071/app.pdb"] = {.body = text_of(pdb.build())};
+  SymbolServers asked = servers({"https://a"});
+  PdbFinder finder(none_, none_, {}, &asked);
+  CodeViewId id{.age = 1, .path = "app.pdb"};
+  id.guid.fill(std::byte{7});
+  EXPECT_TRUE(finder.open({.path = "app.exe", .size = 0x5000, .code_view = id}).index);
+  EXPECT_THAT(finder.problems(), ElementsAre(HasSubstr("link with /DEBUG:FULL")));
+}
+
 TEST_F(SymbolFilesOfServers, WrongGuid) {
   http_.pages["https://a/app.pdb/080808080808080808080808080808081/app.pdb"] = {
       .body = text_of(test::pdb_with_inlining().build())};
@@ -430,6 +543,18 @@ TEST_F(SymbolFilesOfServers, Images) {
   EXPECT_FALSE(fetch_image(&again, "app.dll", test::ImageBuilder::kTimestamp, test::ImageBuilder::kSizeOfImage));
   EXPECT_THAT(again.problems(), ElementsAre("app.dll of https://a is not used: it is cut off"));
   EXPECT_FALSE(fetch_image(nullptr, "app.dll", 1, 1));
+}
+
+// An image's signatures follow its sections, and their directory has their offset in the file.
+TEST_F(SymbolFilesOfServers, ImageWhoseSignaturesAreCutOff) {
+  constexpr std::size_t kCertificates = test::ImageBuilder::kDirectoriesAt + 4 * 8;
+  auto image = test::ImageBuilder().build();
+  test::ImageBuilder::put32(image, kCertificates, static_cast<std::uint32_t>(image.size()));
+  test::ImageBuilder::put32(image, kCertificates + 4, 100);
+  const FileCheck check = image_check(test::ImageBuilder::kTimestamp, test::ImageBuilder::kSizeOfImage);
+  EXPECT_EQ(check(image), "it is cut off");
+  image.resize(image.size() + 100);
+  EXPECT_EQ(check(image), "");
 }
 
 TEST_F(SymbolFilesOfServers, PortablePdbs) {

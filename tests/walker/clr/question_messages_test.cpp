@@ -34,10 +34,15 @@ const QuestionMessage kMessages[] = {
     SyncBlocksAnswer{},
     SyncBlocksAnswer{{{{0x1000, 0x2000, 0x3000, 2, true}, {}}, 17, true}},
     ObjectTypesAnswer{{"System.Object", ""}},
+    ThreadsAnswer{{{.address = 0x1000, .object = 0x5000, .state = 0x0100'0000, .thrown = 0x6000}}},
+    AskTypes{{0x1234}},
+    TypesAnswer{{{}, {"P+<Do>d__1", 0x1000, {{"<>1__state", 8, 8, 0}, {"<>u__1", 16, 0x11, 0x2000}}, 24, 8}}},
+    AskHeap{},
+    HeapAnswer{{{0x1000, 0x2000, 0x3000}, {}}, {{0x1800, 0x1900}}},
     AskHeapObjectTypes{{0x1234}},
     AskLockObjects{{0x1234, 0x5678}},
     LockObjectsAnswer{{ClrLock{7, 2, true, {0x9ABC}}, std::nullopt, ClrLock{},
-                       ClrLock{7, 0, true, {1, 2, 3, ~0ull}, true}}},
+                       ClrLock{7, 0, true, {1, 2, 3, ~0ull}, true}, ClrLock{0, 0, true, {5}, false, true}}},
     AskIlPlaces{{0x1234, 0x5678}},
     IlPlacesAnswer{},
     IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {}},
@@ -99,6 +104,20 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   ThreadsAnswer threads;
   threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u, ~0ull});
   EXPECT_TRUE(back(threads));
+  TypesAnswer types;
+  types.types.assign(kMaxTypesAsked, {.name = std::string(kMaxNameBytes, 'x')});
+  for (ClrType& type : types.types) {
+    type.fields.assign(kMaxTypeFields, {std::string(kMaxFieldNameBytes, 'x'), ~0u, 0xFF, ~0ull});
+  }
+  EXPECT_TRUE(back(types));  // the largest answer fits into a message
+  types.types.back().fields.emplace_back();
+  EXPECT_FALSE(back(types));
+  HeapAnswer heap;
+  heap.parts.assign(kMaxHeapParts, {~0ull, ~0ull, ~0ull});
+  heap.rooms.assign(kMaxClrThreads, {~0ull, ~0ull});
+  EXPECT_TRUE(back(heap));
+  heap.parts.push_back({});
+  EXPECT_FALSE(back(heap));
   SyncBlocksAnswer blocks;
   blocks.blocks.blocks.assign(kMaxSyncBlocks, {~0ull, ~0ull, ~0ull, ~0u, true});
   EXPECT_TRUE(back(blocks));

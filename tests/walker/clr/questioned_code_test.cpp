@@ -29,6 +29,8 @@ TEST(QuestionedCodeTest, NamesOfFrames) {
   snapshot.threads[0].stack.frames[0].name = "NtWait";
   snapshot.threads[0].stack.frames[1].function = 0x10;
   snapshot.threads[0].stack.frames[2].function = 0x99;
+  name_functions(snapshot, clr, std::chrono::milliseconds(0));
+  EXPECT_EQ(snapshot.threads[0].stack.frames[1].name, "") << "the time for all names is over";
   name_functions(snapshot, clr);
   EXPECT_EQ(snapshot.threads[0].stack.frames[0].name, "NtWait");
   EXPECT_EQ(snapshot.threads[0].stack.frames[1].name, "A.B()");

@@ -183,6 +183,59 @@ TEST_F(ReaderWriterLocks, WhoseCountersTheThreadDoesNotKeepAreNotWaitedFor) {
   EXPECT_EQ(find(), Locks{});
 }
 
+// Thread 0x20 waits for a SemaphoreSlim, in the monitor of the object kEvent. It has entered another one before.
+class Semaphores : public ThreadingLocks {
+ protected:
+  Semaphores() {
+    std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+    frames[2].name = "System.Threading.Monitor.Wait(System.Object, System.Int32)";
+    frames[3].name = "System.Threading.SemaphoreSlim.WaitUntilCountOrTimeout(System.Int32)";
+    frames[4].name = "System.Threading.SemaphoreSlim.Wait()";
+    clr.locks_of[kLock] = {.held = true, .kept = {kEvent}, .semaphore = true};
+    clr.locks_of[kOtherLock] = {.held = true, .kept = {kOtherEvent}, .semaphore = true};
+    for (const std::uint64_t at : {0x148, 0x150}) put(2, at, at == 0x148 ? kOtherLock : kOtherEvent);
+  }
+  std::vector<Lock> find_with(const Lock& monitor) {
+    snapshot.locks = {monitor};
+    add_threading_locks(snapshot, target, clr, limits);
+    return snapshot.locks;
+  }
+  static Lock expected() {
+    return {.kind = LockKind::semaphore, .address = kLock, .type = "System.Threading.SemaphoreSlim", .held = true,
+            .waiters = {{0x20}}};
+  }
+};
+
+TEST_F(Semaphores, AreWaitedForInTheirMonitor) {
+  const Lock monitor{.address = kEvent, .type = "System.Runtime.CompilerServices.StrongBox", .waiters = {{0x20, true}}};
+  EXPECT_EQ(find_with(monitor), Locks{expected()});
+  Lock others = monitor;
+  others.waiters.push_back({0x30, true});
+  const Lock left{.address = kEvent, .type = monitor.type, .waiters = {{0x30, true}}};
+  EXPECT_EQ(find_with(others), (Locks{left, expected()}));
+  const Lock elsewhere{.address = 0x9000, .waiters = {{0x20, true}}};
+  EXPECT_EQ(find_with(elsewhere), Locks{elsewhere});
+}
+
+TEST_F(Semaphores, WithoutTheMonitorsOneMustBeTheOnlyOne) {
+  EXPECT_EQ(find(), Locks{});
+  put(2, 0x148, 0);
+  EXPECT_EQ(find(), Locks{expected()});
+  clr.locks_of[kLock].semaphore = false;
+  EXPECT_EQ(find(), Locks{});
+}
+
+// The wait goes through a SynchronizationContext that has asked to wait itself.
+TEST_F(Semaphores, MayBeWaitedForThroughAContext) {
+  put(2, 0x148, 0);
+  std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+  frames.insert(frames.begin() + 2, frame(FrameKind::managed, stack(2) + 0x160,
+                                          "Hangs.AskedDesk.Wait(System.IntPtr[], System.Boolean, System.Int32)"));
+  EXPECT_EQ(find(), Locks{expected()});
+  frames[2].name = "Hangs.AskedDesk.Work()";
+  EXPECT_EQ(find(), Locks{});
+}
+
 TEST_F(ThreadingLocks, ThatNobodyHasWaitedForIsNone) {
   clr.locks_of[kLock].kept = {};
   EXPECT_EQ(find(), Locks{});

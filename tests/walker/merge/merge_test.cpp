@@ -290,6 +290,38 @@ TEST(MergeTest, ACallerOfTheRuntimeThatAGuessLedToStaysWhenTheWalkFailsBehindIt)
   EXPECT_EQ(frames(scene.merged()), kept);
 }
 
+// The method has called itself, and only the frame further down has made the call.
+TEST(MergeTest, AFrameOfTheCallersMethodIsNotTheCaller) {
+  auto script = sandwich();
+  script[3] = {.rip = 0x900030, .rsp = 0x7090, .proven = false};
+  script[4].fault = StepFault::bad_unwind;
+  Scene scene(script);
+  scene.calls = sandwich_calls();
+  EXPECT_THAT(frames(scene.merged()),
+              ElementsAre("native 10010@7000 m0", "native 20020@7020 m1", "stub 900220@7060 f3", "gap",
+                          "managed 900040@7100 f1", "native 20080@7140 m1", "native 10090@7180 m0"));
+}
+
+// The Rsp of a call is the one from before a stackalloc.
+TEST(MergeTest, ACallerThatHasMovedItsRsp) {
+  auto script = sandwich();
+  script[6].proven = script[6].steps_if_guessed = false;
+  script[6].rsp = 0x70F0;
+  Scene scene(script);
+  scene.calls = sandwich_calls();
+  EXPECT_TRUE(scene.merged().whole());
+}
+
+TEST(MergeTest, CallsThatAGuessHasPassedCountWhenTheGuessIsTakenBack) {
+  auto script = sandwich();
+  script[1] = {.rip = 0x20020, .rsp = 0x7110, .fault = StepFault::bad_unwind, .proven = false};
+  Scene scene(script);
+  scene.calls = sandwich_calls();
+  auto kept = frames(Scene(sandwich()).merged());
+  kept[1] = "gap";
+  EXPECT_EQ(frames(scene.merged()), kept);
+}
+
 TEST(MergeTest, NeighbouringManagedFramesHaveNoRunBetweenThem) {
   const Stack stack = Scene({{0x10010, 0x7000},
                              {0x900130, 0x7090},
@@ -576,6 +608,20 @@ TEST(MergeTest, WalkThatTakesTooLongIsEnded) {
   EXPECT_EQ(stack.runs().at(0).why, OpenReason::too_slow);
   EXPECT_LE(stack.frames.size(), 300u);
   expect_consistent(stack);
+}
+
+TEST(MergeTest, AWalkEndsAtTheEndOfAllWalks) {
+  std::vector<ScriptedFrame> real;
+  for (std::uint64_t i = 0; i < 600; ++i) real.push_back({0x10010, 0x7000 + i * 16});
+  real.push_back({0, 0x71C00});
+  Scene scene(real);
+  const Stack stack = merge(scene.sample, {.step = scene.step,
+                                           .managed = scene.managed,
+                                           .modules = ModuleView(kModules),
+                                           .scratch = scene.scratch,
+                                           .end_ns = 1});
+  EXPECT_EQ(stack.runs().at(0).why, OpenReason::too_slow);
+  EXPECT_LE(stack.frames.size(), 300u);
 }
 
 // The machine stands still during one of the steps.

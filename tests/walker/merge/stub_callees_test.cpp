@@ -155,6 +155,14 @@ TEST_F(CallsOfTheRuntime, OfAnotherFunctionAreNotMet) {
   EXPECT_EQ(stack.frames[1].callee, 0u);
 }
 
+TEST_F(CallsOfTheRuntime, ThatNameNoMethodLeaveTheOneThatTheStackNames) {
+  stack.frames[1].callee = kMethod;
+  call(3, 0x230);
+  calls.back().callee = 0;
+  EXPECT_EQ(agreement().met, 1u);
+  EXPECT_EQ(stack.frames[1].callee, kMethod);
+}
+
 TEST_F(CallsOfTheRuntime, ARunWithoutACallIsNotConfirmed) {
   EXPECT_EQ(agreement(), (CallAgreement{.calls = 0, .met = 0, .runs = 1, .bounded = 0, .agreed = 0}));
   stack.frames.clear();

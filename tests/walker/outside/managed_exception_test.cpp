@@ -20,7 +20,7 @@ constexpr std::uint64_t kFaulted = 0x7000;  // the address of the first element 
 class ManagedExceptionTest : public ::testing::Test {
  protected:
   ManagedExceptionTest() {
-    snapshot_.runtime.name = ".NET";
+    snapshot_.runtime = {.name = ".NET", .major = 10};
     snapshot_.crash = Crash{.thread = 7, .code = exception_code::kManaged, .objects = {}};
     clr_.clr_threads = {{.os_id = 6}, {.os_id = 7, .thrown = 0x500}};
     heap_.put(0x500, ByteWriter().u64(0x1000));
@@ -121,6 +121,8 @@ TEST_F(ManagedExceptionTest, ItsHresultIsElsewhereInNet8) {
   EXPECT_EQ(objects()[0].hresult, 0x80131509u);
   snapshot_.runtime.major = 10;
   EXPECT_EQ(objects()[0].hresult, 0x80131620u);
+  snapshot_.runtime.major = 11;
+  EXPECT_EQ(objects()[0].hresult, 0u) << "its place is not known";
 }
 
 TEST_F(ManagedExceptionTest, AFaultOfWhichTheRuntimeMadeAnException) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "tests/builders/dump_samples.h"
 #include "tests/builders/function_table_list.h"
@@ -175,6 +177,31 @@ TEST_F(OutsideWalkTest, JittedCodeIsSteppedThroughByWhoKnowsIt) {
   EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
   EXPECT_EQ(stack.frames[1].function, 7u);
   EXPECT_TRUE(stack.whole());
+}
+
+// Each step takes as long as a forged dump likes.
+TEST_F(OutsideWalkTest, AWalkEndsWhenTheTimeOfAllWalksIsOver) {
+  static constexpr std::chrono::milliseconds kTime{100};
+  class SlowFrames final : public JittedStep {
+   public:
+    StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept override {
+      if (++steps_ == 1) std::this_thread::sleep_for(kTime);
+      return frames_.step(frame, leaf, stack);
+    }
+
+   private:
+    WordFrames frames_;
+    int steps_ = 0;
+  } jitted;
+  jitted_ = &jitted;
+  managed_.from = 0x7000'0000, managed_.bytes = 0x100;
+  std::vector<std::uint64_t> words;
+  for (int i = 0; i < 1000; ++i) words.insert(words.end(), {kJitted + 2, 0x1234});
+  words.insert(words.end(), {kInNtdll, 0});
+  const auto dump = standing_at(kInApp, words, true);
+  const Snapshot snapshot = walk(dump, {.time = kTime});
+  EXPECT_LT(snapshot.threads[0].stack.frames.size(), 1000u);
+  EXPECT_TRUE(walk(dump).threads[0].stack.whole());
 }
 
 TEST_F(OutsideWalkTest, BehindAGapTheWalkGoesOnAtACallerThatTheRuntimeKnows) {

@@ -143,6 +143,54 @@ TEST_F(DumpTargetTest, AFaultThatAHandlerHasRaisedAnewIsTheCrash) {
                                       .access = CrashAccess::write, .touched = 0x40, .objects = {}}));
 }
 
+// A dump of a fault that a function with a frame of 4 KiB has raised anew: what the system has put on the stack at
+// `dispatched` is right behind that frame. In the frame are the remains of another fault.
+DumpBuilder raised_anew_behind_remains() {
+  constexpr std::uint64_t kImage = 0x4'0000, kFrame = 0x97F8;
+  ImageBuilder image;
+  // UNWIND_INFO: version 1; prologue of 4 bytes; UWOP_ALLOC_LARGE of 0x200 words.
+  image.raw_function(0x1000, 0x1080, 0x10C0).put_code(0x10C0, {0x01, 4, 2, 0, 4, 0x01, 0x00, 0x02});
+  const auto memory = loaded(image.build());
+  DumpBuilder dump;
+  dump.module(kImage, static_cast<std::uint32_t>(memory.size()), ImageBuilder::kTimestamp, "C:\\net\\coreclr.dll");
+  dump.memory(kImage, memory).memory(0x7000, teb(0x9000, 0xC000));
+  dump.thread({.id = 1, .teb = 0x7000, .registers = DumpBuilder::at(5, 0x9040)});
+  return dump.exception(1, 0xC0000005, kImage + 0x1000, DumpBuilder::at(kImage + 0x1020, kFrame));
+}
+
+// The stack of that dump, from 0x9000 on.
+std::vector<std::byte> stack_with_remains() {
+  std::vector<std::byte> stack(0x3000);
+  const auto put = [&](std::size_t at, const std::vector<std::byte>& bytes) {
+    std::ranges::copy(bytes, stack.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  put(0x810, DispatchedFault{.rip = 0x1'0020, .address = 0x1'0020, .rsp = 0xB800}.bytes());
+  put(0x17F8, ByteWriter().u64(0x2'0010).bytes());
+  put(0x1800, DispatchedFault{.rip = 0x1'0030, .address = 0x1'0030, .rsp = 0xB800}.bytes());
+  return stack;
+}
+
+TEST_F(DumpTargetTest, TheRemainsOfAFaultThatWasHandledAreNotTheCrash) {
+  DumpBuilder dump = raised_anew_behind_remains();
+  dump.memory(0x9000, stack_with_remains());
+  EXPECT_EQ(target(dump).crash()->address, 0x1'0030u);
+}
+
+TEST_F(DumpTargetTest, AFaultOnAStackThatTheDumpHasInPieces) {
+  const auto stack = stack_with_remains();
+  DumpBuilder dump = raised_anew_behind_remains();
+  dump.memory(0x9000, {stack.begin(), stack.begin() + 0x810}).memory(0xA7F0, {stack.begin() + 0x17F0, stack.end()});
+  EXPECT_EQ(target(dump).crash()->address, 0x1'0030u);
+}
+
+TEST_F(DumpTargetTest, AStackInAdjoiningPieces) {
+  DumpBuilder dump;
+  // (In this order they do not adjoin in the file.)
+  dump.memory(0x2000, std::vector<std::byte>(0x800)).memory(0x1000, std::vector<std::byte>(0x1000));
+  dump.thread({.id = 1, .registers = DumpBuilder::at(5, 0x1140)});
+  EXPECT_EQ(captured(dump).stack.end(), 0x2800u);
+}
+
 TEST_F(DumpTargetTest, WhatACrashTouched) {
   const auto access = [&](const std::vector<std::uint64_t>& parameters) {
     return target(raised(0xC0000005, parameters)).crash()->access;

@@ -27,11 +27,12 @@ class FirstFaultTest : public ::testing::Test {
     std::vector<std::byte> buffer(kStackBytes + 16);
     StackCopy copy(buffer);
     copy.fill(memory, kStack, kStack + kStackBytes);
-    return first_fault(again_, copy);
+    return first_fault(again_, copy, frames_);
   }
 
   std::vector<std::byte> stack_ = std::vector<std::byte>(kStackBytes);
   // As the runtime raises it: an address of its own, and no parameters.
+  std::vector<std::uint64_t> frames_;
   MinidumpException again_{.thread = 7, .code = exception_code::kAccessViolation, .address = 0x5000, .registers = {}};
 };
 
@@ -55,6 +56,17 @@ TEST_F(FirstFaultTest, TheOneThatIsHandledIsTheLast) {
   again_.parameter_count = 2;
   EXPECT_EQ(found()->parameters[1], 0x40u) << "raised anew with its parameters";
   again_.parameters[1] = 0x41;
+  EXPECT_FALSE(found());
+}
+
+TEST_F(FirstFaultTest, TheOneWhoseDispatcherHasNoFrameWasHandled) {
+  put(0x100, {.parameters = {0, 0x80}});
+  put(0xC00, {});
+  frames_ = {kStack, kStack + 0x40};
+  EXPECT_EQ(found()->parameters[1], 0x80u) << "the frames there are not known";
+  frames_.push_back(kStack + 0xC00);
+  EXPECT_EQ(found()->parameters[1], 0x40u);
+  frames_.back() = kStack + 0x1800;
   EXPECT_FALSE(found());
 }
 

@@ -13,7 +13,9 @@
 #include "walker/clr/win/target_clr.h"
 #include "walker/clr/win/worker_questions.h"
 #include "walker/locks/native_waits.h"
+#include "walker/locks/serving.h"
 #include "walker/locks/target_locks.h"
+#include "walker/locks/target_tasks.h"
 #include "walker/locks/threading_locks.h"
 #include "walker/locks/wait_chain.h"
 #include "walker/locks/win/wait_chains.h"
@@ -53,6 +55,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
   const ThreadSelection& threads = command.visit.sampling.threads;
   const auto wanted = [&](const TargetThread& thread) { return threads.contains(thread.os_id, thread.name); };
   if (const Sampling& sampling = command.visit.sampling; sampling.at_once) {
+    if (clr.questions != nullptr) clr.questions->note_calls();
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
@@ -105,9 +108,11 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   add_thread_times(snapshot, *prepared.target);
   if (prepared.clr.questions == nullptr) return;
   const auto ready = std::chrono::steady_clock::now();
-  // Threads that wait for a System.Threading.Lock are captured again.
-  if (has_threading_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
+  // Threads that wait for a System.Threading.Lock or for a task are captured again.
+  if (has_threading_waits(snapshot) || has_task_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
   add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions);
+  add_tasks(snapshot, *prepared.target, *prepared.clr.questions);
+  add_serving(snapshot, *prepared.target, *prepared.clr.questions);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{}; looked from outside for {} ms, after {} ms", count_words(snapshot.locks.size(), "lock"),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));

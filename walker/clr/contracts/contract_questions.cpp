@@ -8,7 +8,6 @@
 #include "walker/clr/contracts/contract_tables.h"
 #include "walker/clr/contracts/debug_info.h"
 #include "walker/clr/contracts/execution_map.h"
-#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/range_map.h"
 #include "walker/clr/contracts/runtime_fields.h"
@@ -99,13 +98,15 @@ ManagedHeap ContractQuestions::read_heap(HeapDeadline deadline) {
   return contract_heap(reader_, runtime_threads(reader_), deadline);
 }
 
-std::optional<LockLayout> ContractQuestions::read_lock_layout(std::uint64_t method_table) {
-  auto fields = LockFields::of_type(names_.type_name(method_table));
-  if (!fields) return std::nullopt;
-  for (const RuntimeField& field : fields_of_type(reader_, modules_, method_table)) {
-    fields->add(field.name, field.offset);
-  }
-  return fields->layout();
+ClrType ContractQuestions::read_type(std::uint64_t method_table) {
+  if (!is_method_table(reader_, method_table)) return {};
+  const ObjectBytes bytes = object_bytes_of(reader_, method_table);
+  const bool free = is_free_room(reader_, method_table);
+  return {.name = free ? "Free" : names_.type_name(method_table),
+          .parent = reader_.field(method_table, "MethodTable", "ParentMethodTable").value_or(0),
+          .fields = fields_of_type(reader_, modules_, method_table),
+          .base_bytes = bytes.base,
+          .component_bytes = bytes.component};
 }
 
 ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
@@ -126,16 +127,9 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
 }
 
 std::vector<RuntimeCall> ContractQuestions::calls_of(std::uint32_t os_id, const StackCopy& stack) {
-  if (!newest_frames_) {
-    newest_frames_.emplace();
-    for (const ClrThread& thread : runtime_threads(reader_)) {
-      const auto newest = reader_.field(thread.address, "Thread", "Frame");
-      if (thread.os_id != 0 && newest) newest_frames_->emplace(thread.os_id, *newest);
-    }
-  }
-  const auto newest = newest_frames_->find(os_id);
-  if (newest == newest_frames_->end()) return {};
-  return explicit_frames(reader_, newest->second, stack, [this](std::uint64_t ip) {
+  const auto newest = newest_frames_.of(reader_, os_id);
+  if (!newest) return {};
+  return explicit_frames(reader_, *newest, stack, [this](std::uint64_t ip) {
     const auto& block = block_at(ip);
     return block ? block->code.method : 0;
   });
@@ -147,7 +141,7 @@ void ContractQuestions::target_ran() {
   blocks_.clear();
   methods_.clear();
   modules_.clear();
-  newest_frames_.reset();
+  newest_frames_.target_ran();
 }
 
 }  // namespace mixwalk

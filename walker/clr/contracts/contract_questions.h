@@ -10,6 +10,7 @@
 
 #include "walker/base/failure.h"
 #include "walker/clr/contracts/code_block.h"
+#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/runtime_modules.h"
 #include "walker/clr/contracts/runtime_names.h"
 #include "walker/clr/contracts/runtime_reader.h"
@@ -34,6 +35,7 @@ class ContractQuestions final : public ObjectQuestions {
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
+  void note_calls() override { newest_frames_.note(reader_); }
   void target_ran() override;
   std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
 
@@ -45,14 +47,15 @@ class ContractQuestions final : public ObjectQuestions {
   const MemoryReader& memory() const override { return reader_.memory(); }
   std::string object_type(std::uint64_t object) override;
   ManagedHeap read_heap(HeapDeadline deadline) override;
-  std::optional<LockLayout> read_lock_layout(std::uint64_t method_table) override;
+  std::string type_name(std::uint64_t method_table) override { return names_.type_name(method_table); }
+  ClrType read_type(std::uint64_t method_table) override;
 
   RuntimeReader reader_;
   RuntimeModules modules_;
   RuntimeNames names_{reader_, modules_};
   std::unordered_map<std::uint64_t, std::optional<CodeBlock>> blocks_;  // by address
   std::unordered_map<std::uint64_t, ClrMethod> methods_;                // by MethodDesc
-  std::optional<std::unordered_map<std::uint32_t, std::uint64_t>> newest_frames_;  // by the thread's id of the system
+  NewestFrames newest_frames_;
 };
 
 }  // namespace mixwalk

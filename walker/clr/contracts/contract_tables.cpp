@@ -22,7 +22,7 @@ struct KnownContract {
 };
 
 // Missing in both. Each was measured, and is checked where it is used: a sync block must name its entry, an entry's
-// object must name the entry (sync_blocks.h), a FieldDesc must name its type (lock_layouts.h).
+// object must name the entry (sync_blocks.h), a FieldDesc must name its type (runtime_fields.h).
 constexpr Missing kMissing[] = {
     {"RealCodeHeader", "DebugInfo", 0},
     {"InlinedCallFrame", "Datum", 16},
@@ -34,6 +34,9 @@ constexpr Missing kMissing[] = {
     {"FieldDesc", "MethodTable", 0},
     {"FieldDesc", "TokenAndFlags", 8},
     {"FieldDesc", "OffsetAndType", 12},
+    {"ModuleLookupMap", "Next", 0},
+    {"ModuleLookupMap", "Count", 16},
+    {"ModuleLookupMap", "SupportedFlagsMask", 24},
 };
 constexpr MissingSize kMissingSizes[] = {{"FieldDesc", 16}};
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "unmanaged/step/interrupted_context.h"
+#include "walker/clr/contracts/runtime_threads.h"
 
 namespace mixwalk {
 namespace {
@@ -147,6 +148,29 @@ std::vector<RuntimeCall> explicit_frames(const RuntimeReader& reader, std::uint6
     newest = frames.field(newest, "Frame", "Next").value_or(0);
   }
   return calls;
+}
+
+std::optional<std::uint64_t> NewestFrames::of(const RuntimeReader& reader, std::uint32_t os_id) {
+  if (!frames_) read(reader);
+  const auto newest = frames_->find(os_id);
+  return newest != frames_->end() ? std::optional(newest->second) : std::nullopt;
+}
+
+void NewestFrames::note(const RuntimeReader& reader) {
+  read(reader);
+  noted_ = true;
+}
+
+void NewestFrames::target_ran() {
+  if (!noted_) frames_.reset();
+}
+
+void NewestFrames::read(const RuntimeReader& reader) {
+  frames_.emplace();
+  for (const ClrThread& thread : runtime_threads(reader)) {
+    const auto newest = reader.field(thread.address, "Thread", "Frame");
+    if (thread.os_id != 0 && newest) frames_->emplace(thread.os_id, *newest);
+  }
 }
 
 }  // namespace mixwalk

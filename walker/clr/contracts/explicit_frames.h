@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "unmanaged/step/stack_copy.h"
@@ -24,5 +26,22 @@ using FunctionAt = std::function<std::uint64_t(std::uint64_t ip)>;
 // vtables, so their kind is known only by what they say.
 std::vector<RuntimeCall> explicit_frames(const RuntimeReader& reader, std::uint64_t newest, const StackCopy& stack,
                                          const FunctionAt& function_at);
+
+// The addresses of all threads' newest Frames (Thread.Frame), read at one moment: when the first of them is asked for,
+// or when they are noted. Not frozen-safe.
+class NewestFrames {
+ public:
+  // Returns nothing if the runtime does not know the thread.
+  std::optional<std::uint64_t> of(const RuntimeReader& reader, std::uint32_t os_id);
+  // Reads them now. They then also stay when the target runs, because they belong to copies of its stacks.
+  void note(const RuntimeReader& reader);
+  void target_ran();
+
+ private:
+  void read(const RuntimeReader& reader);
+
+  std::optional<std::unordered_map<std::uint32_t, std::uint64_t>> frames_;  // by the thread's id of the system
+  bool noted_ = false;
+};
 
 }  // namespace mixwalk

@@ -39,6 +39,8 @@ std::vector<ClrThread> runtime_threads(const RuntimeReader& reader) {
                        .domain = domain,
                        .cooperative = *cooperative != 0,
                        .pauses = address == pausing,
+                       .object = reader.value(reader.field(address, "Thread", "GCHandle").value_or(0)).value_or(0),
+                       .state = reader.field<std::uint32_t>(address, "Thread", "State").value_or(0),
                        .thrown = reader.field(address, "Thread", "LastThrownObject").value_or(0)});
     at = *next;
   }

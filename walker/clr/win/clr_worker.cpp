@@ -66,6 +66,16 @@ class Worker {
     return SyncBlocksAnswer{library_->sync_blocks(ask.first).value_or(ClrSyncBlocks{})};
   }
   QuestionMessage answer(const AskObjectTypes& ask) { return ObjectTypesAnswer{library_->object_types(ask.objects)}; }
+  QuestionMessage answer(const AskTypes& ask) { return TypesAnswer{library_->types(ask.method_tables)}; }
+  QuestionMessage answer(const AskHeap&) {
+    ManagedHeap heap = library_->heap();
+    HeapAnswer answer{.parts = std::move(heap.parts), .rooms = {}};
+    if (answer.parts.size() > kMaxHeapParts) answer.parts.resize(kMaxHeapParts);
+    for (const auto& [begin, next] : heap.types.free_room) {
+      if (answer.rooms.size() < kMaxClrThreads + kMaxHeapRooms) answer.rooms.push_back({begin, next});
+    }
+    return answer;
+  }
   QuestionMessage answer(const AskHeapObjectTypes& ask) {
     return ObjectTypesAnswer{library_->heap_object_types(ask.addresses)};
   }

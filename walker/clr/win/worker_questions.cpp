@@ -33,6 +33,9 @@ bool fits(const Question& question, const typename Question::Answer& answer) {
 bool fits(const OpenClr&, const Opened&) { return true; }
 bool fits(const TargetRan&, const Opened&) { return true; }
 bool fits(const AskThreads&, const ThreadsAnswer&) { return true; }
+bool fits(const AskHeap&, const HeapAnswer& answer) {
+  return std::ranges::is_sorted(answer.parts, {}, &HeapPart::begin);
+}
 bool fits(const AskSyncBlocks& question, const SyncBlocksAnswer& answer) {
   return answer.blocks.next == 0 || answer.blocks.next > question.first;
 }
@@ -157,6 +160,19 @@ std::vector<Value> WorkerQuestions::ask_in_parts(std::span<const std::uint64_t> 
 
 std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint64_t> objects) {
   return ask_in_parts<AskObjectTypes, std::string>(objects, kMaxNamesAsked);
+}
+
+std::vector<ClrType> WorkerQuestions::types(std::span<const std::uint64_t> method_tables) {
+  return ask_in_parts<AskTypes, ClrType>(method_tables, kMaxTypesAsked);
+}
+
+ManagedHeap WorkerQuestions::heap() {
+  ManagedHeap heap;
+  const auto* answer = ask(AskHeap{});
+  if (answer == nullptr) return heap;
+  heap.parts = answer->parts;
+  for (const HeapAnswer::Room& room : answer->rooms) heap.types.free_room.emplace(room.begin, room.next);
+  return heap;
 }
 
 std::vector<std::string> WorkerQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {

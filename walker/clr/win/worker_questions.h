@@ -41,6 +41,8 @@ class WorkerQuestions final : public ClrQuestions {
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
+  std::vector<ClrType> types(std::span<const std::uint64_t> method_tables) override;
+  ManagedHeap heap() override;
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;

@@ -9,6 +9,7 @@
 #include "tests/builders/code_map_builder.h"
 #include "walker/clr/contracts/contract_heap.h"
 #include "walker/clr/contracts/contract_tables.h"
+#include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/runtime_threads.h"
 #include "walker/clr/contracts/sync_blocks.h"
 
@@ -54,6 +55,20 @@ TEST(RuntimeThreads, ListInTheOrderOfTheRuntime) {
                           ClrThread{thread_at(2), 102, 2, 0xD0, false, true}, ClrThread{thread_at(3), 0, 3, 0xD0}));
 }
 
+TEST(RuntimeThreads, ObjectAndState) {
+  constexpr std::uint64_t kHandle = 0x1'8000'0000;
+  CodeMapBuilder runtime;
+  put_threads(runtime, 2);
+  runtime.put64(thread_at(1) + 312, kHandle);
+  runtime.put64(kHandle, 0x2'0000'0000);
+  runtime.put32(thread_at(1), 0x0100'4000);
+  const auto threads = runtime_threads({runtime.memory, whole_descriptor(runtime)});
+  ASSERT_EQ(threads.size(), 2u);
+  EXPECT_EQ(threads[0].object, 0x2'0000'0000u);
+  EXPECT_EQ(threads[0].state, 0x0100'4000u);
+  EXPECT_EQ(threads[1].object, 0u);
+}
+
 TEST(RuntimeThreads, ListThatNeverEndsOrLeadsNowhere) {
   CodeMapBuilder runtime;
   put_threads(runtime, 3);
@@ -64,6 +79,35 @@ TEST(RuntimeThreads, ListThatNeverEndsOrLeadsNowhere) {
   EXPECT_EQ(runtime_threads({runtime.memory, whole_descriptor(runtime)}).size(), 2u);
   runtime.put64(CodeMapBuilder::variable(2), 0);
   EXPECT_THAT(runtime_threads({runtime.memory, whole_descriptor(runtime)}), IsEmpty());
+}
+
+TEST(NewestFrames, AreOfOneMoment) {
+  CodeMapBuilder runtime;
+  put_threads(runtime, 2);
+  ContractDescriptor descriptor = whole_descriptor(runtime);
+  descriptor.add_offset("Thread", "Frame", 64);
+  const auto put = [&](std::uint64_t first, std::uint64_t second) {
+    runtime.put64(thread_at(1) + 64, first);
+    runtime.put64(thread_at(2) + 64, second);
+  };
+  RuntimeReader reader(runtime.memory, descriptor);
+  NewestFrames frames;
+  put(0x100, 0x200);
+  EXPECT_EQ(frames.of(reader, 101), 0x100u);
+  const auto run = [&](std::uint64_t first, std::uint64_t second) {
+    put(first, second);
+    reader.drop();
+  };
+  run(0x110, 0x210);
+  EXPECT_EQ(frames.of(reader, 102), 0x200u);
+  EXPECT_EQ(frames.of(reader, 103), std::nullopt);
+  frames.target_ran();
+  EXPECT_EQ(frames.of(reader, 102), 0x210u);
+  run(0x120, 0x220);
+  frames.note(reader);
+  run(0x130, 0x230);
+  frames.target_ran();
+  EXPECT_EQ(frames.of(reader, 101), 0x120u) << "the copies of the stacks are of that moment";
 }
 
 TEST(RuntimeThreads, RoomForFutureObjects) {

@@ -153,6 +153,48 @@ TEST_F(RuntimeNamesTest, FieldsByTheirNames) {
   EXPECT_EQ(found[1].offset, 24u);
 }
 
+TEST_F(RuntimeNamesTest, FieldsOfBaseTypesComeFirst) {
+  const RuntimeBuilder::Field first[] = {{1, 8}}, second[] = {{2, 16}};
+  built_.fields(native_, first);
+  built_.fields(cart_, second, native_, 1);
+  const auto found = fields_of_type(reader(), modules(), cart_);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0], (ClrField{"_items", 16, 8, 0}));
+  EXPECT_EQ(found[1], (ClrField{"_count", 24, 8, 0}));
+  built_.put64(native_ + 32, cart_);  // two types that are each other's base
+  EXPECT_TRUE(fields_of_type(reader(), modules(), cart_).empty());
+}
+
+// The types of values, as signatures name them: a TypeDef, a TypeRef with a modifier before it, a generic type, a type
+// parameter.
+TEST_F(RuntimeNamesTest, TypesOfValues) {
+  test::MetadataBuilder metadata = test::sample_metadata();
+  const auto field = [&](std::initializer_list<int> signature) {
+    const std::uint32_t blob = metadata.blob(test::ByteWriter().append(signature).bytes());
+    return metadata.row(4, test::ByteWriter().u16(1).u16(metadata.text("_value")).u16(blob));
+  };
+  constexpr int kRange = 2 << 2 | 1;  // TypeRef 2
+  const RuntimeBuilder::Field fields[] = {{field({6, 0x11, kLine << 2}), 0, 0x11},
+                                          {field({6, 0x1F, kRange, 0x11, kRange}), 8, 0x11},
+                                          {field({6, 0x15, 0x11, kRange, 1, 8}), 16, 0x11},
+                                          {field({6, 0x13, 0}), 24, 0x11},
+                                          {field({6, 0x13, 1}), 32, 0x11},
+                                          {field({6, 0x11}), 40, 0x11}};
+  const std::uint64_t module = built_.module(metadata.build(), "b.dll");
+  const std::uint64_t orders = built_.type(module, kOrders, {cart_});
+  built_.put32(orders + 8, 0x0004'0010);  // a generic value type
+  built_.fields(orders, fields);
+  built_.map_type(module, true, kLine, native_);
+  built_.map_type(module, false, 2, 0x4450);
+  std::vector<std::uint64_t> types, offsets;
+  for (const ClrField& found : fields_of_type(reader(), modules(), orders)) {
+    types.push_back(found.type);
+    offsets.push_back(found.offset);
+  }
+  EXPECT_EQ(types, (std::vector<std::uint64_t>{native_, 0x4450, 0x4450, cart_, 0, 0}));
+  EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 8, 16, 24, 32, 40}));
+}
+
 TEST_F(RuntimeNamesTest, FieldsOfAnotherTypeAreRefused) {
   const RuntimeBuilder::Field fields[] = {{1, 8}};
   built_.fields(native_, fields);

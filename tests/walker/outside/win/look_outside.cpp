@@ -114,6 +114,7 @@ OutsideSession::~OutsideSession() = default;
 Snapshot OutsideSession::dump(std::uint32_t at_once_ms) {
   target_->refresh();
   clr_->target_ran();
+  clr_->note_calls();
   if (at_once_ms != 0) target_->freeze_together({}, at_once_ms);
   Snapshot snapshot = target_snapshot(*target_, clr_.get(), {}, {});
   target_->add_moments(snapshot);

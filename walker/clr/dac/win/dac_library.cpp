@@ -24,8 +24,8 @@ constexpr ULONG32 kMaxIlOffsets = 16;
 constexpr std::uint64_t kMaxBytesBefore = 1024;
 // The size of the smallest object. There is always room for one after the memory that a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
-// The limit for fields. System.Threading.Lock has some ten, static ones included.
-constexpr int kMaxLockFields = 64;
+constexpr std::size_t kMaxBases = 64;  // the limit for base types of a type
+constexpr std::int32_t kValueType = 0x11;  // ELEMENT_TYPE_VALUETYPE
 // The time limit for one question for sync blocks, because an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
 constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
@@ -157,8 +157,15 @@ void DacLibrary::each_thread(Visit visit) {
 std::vector<ClrThread> DacLibrary::threads() {
   std::vector<ClrThread> threads;
   each_thread([&](std::uint64_t address, const dac::ThreadData& data, bool pauses) {
-    threads.push_back({address, data.os_id, data.managed_id, data.domain, data.preemptive_gc_disabled != 0, pauses,
-                       data.last_thrown});
+    threads.push_back({.address = address,
+                       .os_id = data.os_id,
+                       .managed_id = data.managed_id,
+                       .domain = data.domain,
+                       .cooperative = data.preemptive_gc_disabled != 0,
+                       .pauses = pauses,
+                       .object = thread_objects_.object_of(address, cache_, *this),
+                       .state = static_cast<std::uint32_t>(data.state),
+                       .thrown = data.last_thrown});
   });
   return threads;
 }
@@ -237,30 +244,66 @@ ManagedHeap DacLibrary::read_heap(HeapDeadline deadline) {
   return heap;
 }
 
-std::optional<LockLayout> DacLibrary::read_lock_layout(std::uint64_t method_table) {
+std::string DacLibrary::type_name(std::uint64_t method_table) {
   std::array<WCHAR, kNameUnits> name{};
   unsigned units = 0;
-  if (FAILED(sos_->GetMethodTableName(method_table, kNameUnits, name.data(), &units))) return std::nullopt;
-  auto known = LockFields::of_type(text_of(name));
-  if (!known) return std::nullopt;
+  if (FAILED(sos_->GetMethodTableName(method_table, kNameUnits, name.data(), &units))) return {};
+  return type_of_dac_name(text_of(name));
+}
+
+bool DacLibrary::add_own_fields(std::uint64_t method_table, int inherited, bool value, std::vector<ClrField>& fields) {
   dac::MethodTableData type;
-  dac::MethodTableFieldData fields;
+  dac::MethodTableFieldData declared;
   if (FAILED(sos_->GetMethodTableData(method_table, &type)) ||
-      FAILED(sos_->GetMethodTableFieldData(method_table, &fields))) {
-    return std::nullopt;
+      FAILED(sos_->GetMethodTableFieldData(method_table, &declared))) {
+    return false;
   }
+  const int own = declared.instance_fields - inherited;
+  if (own == 0) return true;
   const ModuleMetadata* metadata = metadata_of(type.module);
-  if (metadata == nullptr) return std::nullopt;
-  std::uint64_t at = fields.first_field;
-  const int count = std::min(fields.instance_fields + fields.static_fields, kMaxLockFields);
-  for (int i = 0; i < count && at != 0; ++i) {
+  if (own < 0 || metadata == nullptr) return false;
+  std::uint64_t at = declared.first_field;
+  const std::uint64_t before = value ? 0 : sizeof(std::uint64_t);
+  // The list also has the static fields, those of threads included.
+  for (int i = 0; i < own + declared.static_fields && at != 0; ++i) {
     dac::FieldDescData field;
-    if (FAILED(sos_->GetFieldDescData(at, &field)) || field.method_table != method_table) return std::nullopt;
+    if (FAILED(sos_->GetFieldDescData(at, &field)) || fields.size() == kMaxTypeFields) return false;
     at = field.next_field;
     if (field.is_static != 0 || field.offset > type.base_bytes) continue;
-    known->add(metadata->field_name(field.token), field.offset + sizeof(std::uint64_t));
+    fields.push_back({.name = metadata->field_name(field.token),
+                      .offset = static_cast<std::uint32_t>(field.offset + before),
+                      .element = static_cast<std::uint8_t>(field.kind),
+                      .type = field.kind == kValueType ? field.type : 0});
   }
-  return known->layout();
+  return true;
+}
+
+ClrType DacLibrary::read_type(std::uint64_t method_table) {
+  dac::MethodTableData data;
+  ClrType type{.name = type_name(method_table)};
+  if (type.name.empty() || FAILED(sos_->GetMethodTableData(method_table, &data))) return {};
+  const ObjectBytes bytes = object_bytes(data.base_bytes, data.component_bytes);
+  type.parent = data.parent;
+  type.base_bytes = bytes.base;
+  type.component_bytes = bytes.component;
+  std::vector<std::uint64_t> bases;  // the type itself first
+  for (std::uint64_t at = method_table; at != 0; at = data.parent) {
+    if (bases.size() == kMaxBases || FAILED(sos_->GetMethodTableData(at, &data))) return type;
+    bases.push_back(at);
+  }
+  const std::string base = bases.size() > 1 ? type_name(bases[1]) : std::string();
+  const bool value = base == "System.ValueType" || base == "System.Enum";
+  int inherited = 0;
+  for (std::size_t i = bases.size(); i-- != 0;) {
+    dac::MethodTableFieldData declared;
+    if (!add_own_fields(bases[i], inherited, value, type.fields) ||
+        FAILED(sos_->GetMethodTableFieldData(bases[i], &declared))) {
+      type.fields.clear();
+      return type;
+    }
+    inherited = declared.instance_fields;
+  }
+  return type;
 }
 
 bool DacLibrary::is_object(std::uint64_t object, std::uint64_t method_table) {
@@ -338,6 +381,7 @@ void DacLibrary::target_ran() {
   cache_.drop();
   assemblies_.clear();
   metadata_.clear();  // the library's objects must not outlive this call
+  thread_objects_ = {};
   process_->Flush();
 }
 

@@ -16,6 +16,7 @@
 #include "walker/clr/dac/win/memory_target.h"
 #include "walker/clr/dac/win/sos_dac.h"
 #include "walker/clr/object_questions.h"
+#include "walker/clr/thread_objects.h"
 #include "walker/target/page_cache.h"
 
 namespace mixwalk {
@@ -51,7 +52,11 @@ class DacLibrary final : public ObjectQuestions {
   bool is_object(std::uint64_t object, std::uint64_t method_table) override;
   ManagedHeap read_heap(HeapDeadline deadline) override;
   void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
-  std::optional<LockLayout> read_lock_layout(std::uint64_t method_table) override;
+  std::string type_name(std::uint64_t method_table) override;
+  ClrType read_type(std::uint64_t method_table) override;
+  // Adds the fields that one type declares itself. `inherited`: the number of those of its base types. Returns false if
+  // they cannot be read.
+  bool add_own_fields(std::uint64_t method_table, int inherited, bool value, std::vector<ClrField>& fields);
   // Returns the offset of the code at `ip` in the method's IL. For code that corresponds to no IL, this is the offset
   // of the code before it, as il_offset_at() gives it. Returns nothing if the library gives none.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
@@ -68,6 +73,7 @@ class DacLibrary final : public ObjectQuestions {
   ComPointer<dac::ISosDac> sos_;
   std::unordered_map<std::uint64_t, ModuleMetadata> metadata_;  // by the address of the runtime's Module
   std::unordered_map<std::uint64_t, std::optional<Assembly>> assemblies_;  // by the same address
+  ThreadObjects thread_objects_;
 };
 
 }  // namespace mixwalk

@@ -1,0 +1,328 @@
+#include "walker/clr/tasks/task_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/walker/clr/tasks/task_objects.h"
+#include "walker/clr/tasks/delegates.h"
+
+namespace mixwalk {
+namespace {
+
+using test::TaskObjects;
+
+constexpr std::uint32_t kThread = 0x1A0;
+
+class TaskGraphTest : public testing::Test, protected TaskObjects {
+ protected:
+  // What a thread waits for that waits for this task.
+  FoundTasks find(std::uint64_t task, const TaskLimits& limits = {}) {
+    ManagedObjects objects(memory, clr);
+    found = find_tasks(objects, {.waited_for = {{kThread, task}}, .running = running, .waited_for_all = {}}, limits);
+    return found;
+  }
+  const AsyncTask& at(std::uint64_t address) const {
+    static const AsyncTask kMissing;
+    for (const AsyncTask& task : found.tasks) {
+      if (task.address == address) return task;
+    }
+    ADD_FAILURE() << "no task at " << address;
+    return kMissing;
+  }
+  std::vector<std::uint64_t> awaits(std::uint64_t address) const {
+    std::vector<std::uint64_t> awaited;
+    for (const std::uint32_t index : at(address).awaits) awaited.push_back(found.tasks[index].address);
+    return awaited;
+  }
+
+  using Addresses = std::vector<std::uint64_t>;
+  std::vector<TaskOfThread> running;
+  FoundTasks found;
+};
+
+TEST_F(TaskGraphTest, ChainOfMethodsToACompletionSource) {
+  const std::uint64_t source = task(task_of_int_);
+  const std::uint64_t inner = method(0, "<>u__1", source), outer = method(1, "<>u__2", inner);
+  find(outer);
+  ASSERT_EQ(found.tasks.size(), 3u);
+  EXPECT_EQ(found.tasks[found.waited_for.at(kThread)].address, outer);
+  EXPECT_EQ(at(outer).kind, TaskKind::async_method);
+  EXPECT_EQ(at(outer).method, "Orders.Client.FetchAsync()");
+  EXPECT_EQ(at(outer).await_number, 1);
+  EXPECT_EQ(at(outer).status, TaskStatus::waiting);
+  EXPECT_EQ(awaits(outer), Addresses{inner});
+  EXPECT_EQ(awaits(inner), Addresses{source});
+  EXPECT_EQ(at(source).kind, TaskKind::completion_source);
+  EXPECT_EQ(at(source).type, "System.Threading.Tasks.Task<System.Int32>");
+  EXPECT_EQ(found.missing, "");
+  EXPECT_TRUE(found.contexts.empty());
+}
+
+TEST_F(TaskGraphTest, MachineThatIsAnObject) {
+  const std::uint64_t machine_type =
+      type("Orders.Client+<SendAsync>d__4", {{"<>1__state", kInt}, {"<>u__1", kValue, awaiter_}}, object_);
+  const std::uint64_t box_type = type(
+      "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Threading.Tasks.VoidTaskResult>+"
+      "DebugFinalizableAsyncStateMachineBox<Orders.Client+<SendAsync>d__4>",
+      {{"StateMachine", kReference}}, task_);
+  const std::uint64_t source = task(task_), machine = object(machine_type), box = task(box_type);
+  put(box, "StateMachine", machine);
+  put(machine, "<>1__state", std::int32_t{0});
+  put(machine, "<>u__1", "m_task", source);
+  find(box);
+  EXPECT_EQ(at(box).method, "Orders.Client.SendAsync()");
+  EXPECT_EQ(awaits(box), Addresses{source});
+}
+
+// The compiler clears an awaiter when the method goes on, but a class may not.
+TEST_F(TaskGraphTest, AwaiterInUseIsTheOneThatLeadsBack) {
+  const std::uint64_t first = task(task_of_int_), box = method(1, "<>u__1", first);
+  const std::uint64_t second = task(task_of_int_, 0, list({object(object_), box}));
+  put(box, "StateMachine", "<>u__2", second);
+  find(box);
+  EXPECT_EQ(awaits(box), Addresses{second});
+}
+
+TEST_F(TaskGraphTest, ValueTasksInAwaitersOfValues) {
+  const std::uint64_t value_task =
+      value_type("System.Threading.Tasks.ValueTask<System.Int32>", {{"_obj"}, {"_result", kInt}});
+  const std::uint64_t awaiter = value_type("ConfiguredValueTaskAwaiter", {{"_value", kValue, value_task}});
+  const std::uint64_t machine = value_type("P+<Read>d__1", {{"<>1__state", kInt}, {"<>u__1", kValue, awaiter}});
+  const std::uint64_t box_type = type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_);
+  const std::uint64_t operation_type =
+      type("System.Threading.Channels.AsyncOperation<System.Int32>", {{"_completionReserved", kInt}}, object_);
+  const std::uint64_t operation = object(operation_type), box = task(box_type);
+  memory.put(box + field(box_type, "StateMachine").offset + field(machine, "<>u__1").offset, operation);
+  find(box);
+  EXPECT_EQ(awaits(box), Addresses{operation});
+  EXPECT_EQ(at(operation).kind, TaskKind::channel);
+  EXPECT_EQ(at(operation).status, TaskStatus::waiting);
+  put(operation, "_completionReserved", 1);
+  find(box);
+  EXPECT_EQ(at(operation).status, TaskStatus::done);
+}
+
+TEST_F(TaskGraphTest, TaskThatAThreadRuns) {
+  const std::uint64_t action = object(delegate_), run = task(task_, kStarted | kBegun);
+  put(run, "m_action", action);
+  const std::uint64_t queued = task(task_, kStarted);
+  put(queued, "m_action", action);
+  running = {{7, run}, {8, queued}};
+  find(run);
+  EXPECT_EQ(at(run).kind, TaskKind::delegate);
+  EXPECT_EQ(at(run).status, TaskStatus::running);
+  EXPECT_EQ(at(run).thread, 7u);
+  // A method at an await, or one that has ended, does not run, whatever is on a stack.
+  const std::uint64_t source = task(task_of_int_), box = method(0, "<>u__1", source);
+  const std::uint64_t ended = task(task_of_int_, kDone);
+  running = {{7, box}, {8, ended}};
+  find(box);
+  EXPECT_EQ(at(box).thread, 0u);
+  EXPECT_EQ(at(ended).thread, 0u);
+  put(box, "StateMachine", "<>1__state", std::int32_t{-1});
+  find(box);
+  EXPECT_EQ(at(box).thread, 7u);
+  EXPECT_EQ(at(box).await_number, -1);
+  EXPECT_TRUE(awaits(box).empty());
+}
+
+TEST_F(TaskGraphTest, DelegateThatIsQueued) {
+  const std::uint64_t action = object(delegate_), queued = task(task_, kStarted);
+  put(queued, "m_action", action);
+  put(action, "_methodPtr", std::uint64_t{0x5'0000'1000});
+  clr.add_code({.method = 0x99, .start = 0x5'0000'1000, .hot_bytes = 0x10});
+  clr.add_method(0x99, {.name = "P.Work()"});
+  find(queued);
+  EXPECT_EQ(at(queued).status, TaskStatus::queued);
+  EXPECT_EQ(at(queued).method, "P.Work()");
+}
+
+// The two kinds of code that lead to a method that was never called.
+TEST_F(TaskGraphTest, DelegateOfAMethodWithoutCode) {
+  constexpr std::uint64_t kCode = 0x5'0000'1000, kData = 0x5'0000'5000;
+  clr.add_method(0x99, {.name = "P.Never()"});
+  const std::uint64_t action = object(delegate_);
+  put(action, "_methodPtr", std::uint64_t{0x123});
+  put(action, "_methodPtrAux", kCode);
+  memory.put(kData + 8, std::uint64_t{0x99});
+  ManagedObjects objects(memory, clr);
+  const auto code = [&](std::initializer_list<int> bytes) {
+    std::uint64_t at = kCode;
+    for (const int byte : bytes) memory.put(at++, static_cast<std::uint8_t>(byte));
+  };
+  code({0xFF, 0x25, 0xFA, 0x3F, 0, 0, 0x4C, 0x8B, 0x15, 0xFB, 0x3F, 0, 0});
+  EXPECT_EQ(method_of_delegate(objects, action), "P.Never()");
+  code({0x4C, 0x8B, 0x15, 0x01, 0x40, 0, 0, 0xFF, 0x25});
+  EXPECT_EQ(method_of_delegate(objects, action), "P.Never()");
+  code({0x48, 0x8B, 0x15});
+  EXPECT_EQ(method_of_delegate(objects, action), "");
+  put(action, "_methodPtrAux", std::uint64_t{0x1234});
+  EXPECT_EQ(method_of_delegate(objects, action), "");
+}
+
+TEST_F(TaskGraphTest, ContinuationWaitsForItsTask) {
+  const std::uint64_t continuation_type =
+      type("System.Threading.Tasks.ContinuationTaskFromTask", {{"m_antecedent"}}, task_);
+  const std::uint64_t source = task(task_), continuation = task(continuation_type);
+  put(continuation, "m_action", object(delegate_));
+  put(continuation, "m_antecedent", source);
+  find(continuation);
+  EXPECT_EQ(awaits(continuation), Addresses{source});
+  EXPECT_EQ(at(continuation).status, TaskStatus::waiting);
+}
+
+TEST_F(TaskGraphTest, AnyOfTwoTasks) {
+  const std::uint64_t any_type =
+      type("System.Threading.Tasks.Task+TwoTaskWhenAnyPromise<System.Threading.Tasks.Task>", {{"_task1"}, {"_task2"}}, task_);
+  const std::uint64_t one = task(task_), other = task(task_), any = task(any_type);
+  put(any, "_task1", one);
+  put(any, "_task2", other);
+  find(any);
+  EXPECT_EQ(at(any).kind, TaskKind::when_any);
+  EXPECT_EQ(awaits(any), (Addresses{one, other}));
+}
+
+// Task.WhenAll keeps only a number, so the tasks are found by their continuations, in the heap.
+TEST_F(TaskGraphTest, AllOfSeveralTasksAndTheTaskOfATask) {
+  const std::uint64_t all = task(type("System.Threading.Tasks.Task+WhenAllPromise", {}, task_));
+  const std::uint64_t unwrap = task(type("System.Threading.Tasks.UnwrapPromise<System.Int32>", {}, task_), 0, all);
+  const std::uint64_t other = task(task_, 0, list({object(object_), all}));
+  task(task_, kDone, all);
+  const std::uint64_t inner = method(0, "<>u__1", task(task_of_int_));
+  put(inner, "m_continuationObject", unwrap);
+  find(all);
+  EXPECT_EQ(at(all).kind, TaskKind::when_all);
+  EXPECT_EQ(awaits(all), (Addresses{unwrap, other}));
+  EXPECT_EQ(awaits(unwrap), Addresses{inner});
+  EXPECT_EQ(found.missing, "");
+  clr.heap_parts.clear();
+  find(all);
+  EXPECT_TRUE(awaits(all).empty());
+  EXPECT_EQ(found.missing, kHeapNotRead);
+}
+
+TEST_F(TaskGraphTest, TaskInTheQueueOfASemaphore) {
+  const std::uint64_t node_type = type("System.Threading.SemaphoreSlim+TaskNode", {{"Prev"}, {"Next"}},
+                                       type("System.Threading.Tasks.Task<System.Boolean>", {}, task_));
+  const std::uint64_t semaphore =
+      object(type("System.Threading.SemaphoreSlim", {{"m_currentCount", kInt}, {"m_asyncHead"}}, object_));
+  const std::uint64_t first = task(node_type), second = task(node_type);
+  put(semaphore, "m_asyncHead", first);
+  put(first, "Next", second);
+  put(second, "Next", first);
+  find(method(0, "<>u__1", second));
+  EXPECT_EQ(at(second).kind, TaskKind::semaphore);
+  EXPECT_EQ(at(second).object, semaphore);
+  EXPECT_EQ(at(second).object_type, "System.Threading.SemaphoreSlim");
+}
+
+TEST_F(TaskGraphTest, DelayWithItsTime) {
+  const std::uint64_t timer =
+      object(type("System.Threading.TimerQueueTimer", {{"_startTicks", 0x0A}, {"_dueTime", 9}}, object_));
+  const std::uint64_t delay = task(type("System.Threading.Tasks.Task+DelayPromise", {{"_timer"}}, task_));
+  put(delay, "_timer", timer);
+  put(timer, "_startTicks", std::int64_t{1000});
+  put(timer, "_dueTime", std::uint32_t{15'000});
+  find(delay);
+  EXPECT_EQ(at(delay).kind, TaskKind::delay);
+  EXPECT_EQ(at(delay).due_ms, -1);  // the time is not known
+  memory.put(0x7FFE'0008ull, std::uint64_t{60'000'000});
+  memory.put(0x7FFE'03B0ull, std::uint64_t{10'000'000});
+  find(delay);
+  EXPECT_EQ(at(delay).due_ms, 11'000);
+  put(timer, "_dueTime", ~0u);
+  find(delay);
+  EXPECT_EQ(at(delay).due_ms, -1);
+}
+
+// A task that has not ended says to which context its continuation goes.
+TEST_F(TaskGraphTest, ContinuationOfAnOpenTask) {
+  const std::uint64_t continuation_type =
+      type("System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation", {{"m_action"}, {"m_syncContext"}}, object_);
+  const std::uint64_t context = object(type("Forms.Context", {}, object_)), continuation = object(continuation_type);
+  put(continuation, "m_syncContext", context);
+  const std::uint64_t source = task(task_of_int_, 0, continuation);
+  find(method(0, "<>u__1", source));
+  ASSERT_EQ(found.contexts.size(), 1u);
+  EXPECT_EQ(found.contexts[0].address, context);
+  EXPECT_EQ(found.contexts[0].type, "Forms.Context");
+  EXPECT_EQ(at(source).continues_on, 0u);
+  EXPECT_FALSE(at(source).not_resumed);
+}
+
+// A task that has ended has forgotten its continuation. The queue of the thread's context has it.
+TEST_F(TaskGraphTest, ContinuationInTheQueueOfAContext) {
+  const std::uint64_t done = task(task_of_int_, kDone), box = method(0, "<>u__1", done), go_on = object(delegate_);
+  put(box, "m_action", go_on);
+  find(box);
+  EXPECT_TRUE(at(done).not_resumed);
+  EXPECT_EQ(at(done).continues_on, AsyncTask::kNone);
+  const std::uint64_t context = object(type("Own.Context", {{"_queue"}}, object_));
+  put(context, "_queue", array({array({0, go_on}), context}));
+  const std::uint64_t thread = object(type("System.Threading.Thread", {{"_synchronizationContext"}}, object_));
+  put(thread, "_synchronizationContext", context);
+  clr.clr_threads = {{.address = 1, .os_id = kThread}, {.address = 2, .os_id = 7, .object = thread}};
+  find(box);
+  EXPECT_TRUE(at(done).not_resumed);
+  ASSERT_EQ(at(done).continues_on, 0u);
+  EXPECT_EQ(found.contexts[0].address, context);
+}
+
+TEST_F(TaskGraphTest, TasksThatWaitForEachOther) {
+  const std::uint64_t one = method(0, "<>u__1", 0), other = method(0, "<>u__1", one);
+  put(one, "StateMachine", "<>u__1", other);
+  find(one);
+  EXPECT_EQ(found.tasks.size(), 2u);
+  EXPECT_EQ(awaits(one), Addresses{other});
+  EXPECT_EQ(awaits(other), Addresses{one});
+}
+
+TEST_F(TaskGraphTest, LimitOfTasks) {
+  std::uint64_t last = task(task_of_int_);
+  for (int i = 0; i < 20; ++i) last = method(0, "<>u__1", last);
+  find(last, {.tasks = 10});
+  EXPECT_EQ(found.tasks.size(), 10u);
+  EXPECT_EQ(found.missing, "there are more than 10 tasks, and the others are left out");
+  find(last, {.heap = true});
+  EXPECT_EQ(found.tasks.size(), 21u);
+}
+
+TEST_F(TaskGraphTest, TasksOfTheHeapForWhichNoThreadWaits) {
+  const std::uint64_t source = task(task_of_int_), box = method(0, "<>u__1", source);
+  task(task_, kDone);
+  ManagedObjects objects(memory, clr);
+  found = find_tasks(objects, {}, {.heap = true});
+  ASSERT_EQ(found.tasks.size(), 2u);
+  EXPECT_EQ(awaits(box), Addresses{source});
+}
+
+TEST_F(TaskGraphTest, ContinuationsWithoutEnd) {
+  const std::uint64_t endless = list({1, 2, 3});
+  put(endless, "_size", ~0u);
+  memory.put(*memory.read_value<std::uint64_t>(endless + field(list_, "_items").offset) + 8, ~0u);
+  const std::uint64_t source = task(task_of_int_, 0, endless);
+  EXPECT_EQ(find(method(0, "<>u__1", source)).tasks.size(), 2u);
+  put(source, "m_continuationObject", source);
+  EXPECT_EQ(find(source).tasks.size(), 1u);
+}
+
+TEST_F(TaskGraphTest, NothingWhereNoObjectIs) {
+  EXPECT_TRUE(find(0x10).tasks.empty());
+  EXPECT_TRUE(find(0x2'4000'0000).tasks.empty());
+  EXPECT_TRUE(found.waited_for.empty());
+}
+
+TEST_F(TaskGraphTest, ReadsThatAgree) {
+  const std::uint64_t source = task(task_of_int_), box = method(0, "<>u__1", source);
+  const FoundTasks first = find(box);
+  EXPECT_EQ(consistent_tasks(first, first), first);
+  put(box, "StateMachine", "<>1__state", std::int32_t{1});
+  found = consistent_tasks(first, find(box));
+  EXPECT_TRUE(awaits(box).empty());
+  EXPECT_EQ(at(box).method, "Orders.Client.FetchAsync()");
+  EXPECT_EQ(found.waited_for.size(), 1u);
+  found = consistent_tasks(first, find(source));
+  EXPECT_TRUE(found.waited_for.empty());
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,716 @@
+// Findings about waits that lead through tasks, contexts, the thread pool and locks with several holders.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "tests/builders/hang_builder.h"
+#include "walker/hang/finding_words.h"
+#include "walker/hang/findings.h"
+
+namespace mixwalk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using test::HangBuilder;
+using test::main_thread;
+using test::managed_thread;
+using test::pool_thread;
+using enum TaskStatus;
+using enum TaskKind;
+
+constexpr std::uint64_t kFirst = 1'795'412'335'000;
+const std::string kWait = "ntdll!NtWaitForMultipleObjects";
+
+std::vector<std::string> task_wait(std::string method = "M Orders.Form.OnClick()") {
+  return {kWait,
+          "coreclr!",
+          "M System.Threading.Monitor.Wait(System.Object, System.Int32)",
+          "M System.Threading.ManualResetEventSlim.Wait(System.Int32)",
+          "M System.Threading.Tasks.Task.InternalWait(System.Int32)",
+          std::move(method)};
+}
+const std::vector<std::string> kEnter = {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                         "M Orders.Get()"};
+const std::vector<std::string> kSlimEnter = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                             "M System.Threading.ReaderWriterLockSlim.TryEnterWriteLockCore()",
+                                             "M Orders.Get()"};
+const std::vector<std::string> kSemaphore = {kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
+                                             "M System.Threading.SemaphoreSlim.Wait(System.Int32)", "M Orders.Get()"};
+const std::vector<std::string> kJoin = {kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Stop()"};
+const std::vector<std::string> kNativeReply = {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
+                                               "M Orders.Run()"};
+const std::vector<std::string> kReceive = {kWait, "ws2_32!recv", "M System.Net.Sockets.Socket.Receive(System.Byte[])",
+                                           "M Orders.Read()"};
+
+AsyncTask async_task(std::string method, std::vector<std::uint32_t> awaits, std::string file = {},
+                     std::uint32_t line = 0) {
+  return {.kind = async_method, .method = std::move(method), .file = std::move(file), .line = line,
+          .awaits = std::move(awaits)};
+}
+
+std::vector<Snapshot> dumps(std::size_t count, const std::function<void(HangBuilder&, std::size_t)>& fill) {
+  std::vector<Snapshot> made;
+  for (std::size_t i = 0; i < count; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    fill(builder, i);
+    for (Thread& thread : builder.snapshot().threads) {
+      if (!thread.cpu) thread.cpu = 10'000;
+    }
+    made.push_back(builder.snapshot());
+  }
+  return made;
+}
+
+Findings find(const std::vector<Snapshot>& of) { return find_hangs(of, std::vector<std::string>(of.size(), "a")); }
+Findings find(std::size_t count, const std::function<void(HangBuilder&, std::size_t)>& fill) {
+  return find(dumps(count, fill));
+}
+
+std::vector<FindingKind> kinds(const Findings& findings) {
+  std::vector<FindingKind> kinds;
+  for (const Finding& finding : findings.findings) kinds.push_back(finding.kind);
+  return kinds;
+}
+
+const ThreadHistory& thread_of(const Findings& findings, std::uint32_t os_id) {
+  return *std::ranges::find(findings.threads, os_id, &ThreadHistory::os_id);
+}
+
+// The thread 0x1a0 waits for a method that awaits one that is done, in the context that the thread `server` serves.
+void context_program(HangBuilder& builder, std::uint32_t server) {
+  builder.thread(0x1a0, managed_thread(task_wait()), "ui").waits_for(0);
+  builder.task(async_task("Orders.Client.LoadAsync()", {1}, "C:\\src\\Client.cs", 42));
+  builder.task({.kind = async_method, .status = done, .method = "Orders.Client.FetchAsync()", .continues_on = 0});
+  builder.snapshot().contexts = {{0x9000, "Orders.UiContext", server}};
+}
+
+TEST(TaskFindingsTest, AContinuationThatWaitsForTheThreadThatWaitsForIt) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) { context_program(builder, 0x1a0); });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::context_deadlock));
+  EXPECT_EQ(severity(found), Severity::deadlock);
+  EXPECT_EQ(headline(found), "1 thread is deadlocked");
+  const Finding& finding = found.findings[0];
+  EXPECT_EQ(finding.title,
+            "Deadlock: thread 0x1a0 \"ui\" waits for Orders.Client.LoadAsync(), which waits for "
+            "Orders.Client.FetchAsync(), which is done; its continuation waits for that very thread");
+  EXPECT_THAT(finding.details, ::testing::Contains("Orders.Client.LoadAsync() (Client.cs:42) awaits "
+                                                   "Orders.Client.FetchAsync()."));
+  EXPECT_THAT(finding.details,
+              ::testing::Contains("The continuation belongs to Orders.UiContext, which thread 0x1a0 serves."));
+  ASSERT_EQ(finding.threads.size(), 1u);
+  EXPECT_EQ(finding.threads[0].waits_for, FindingThread::kNoLock);
+}
+
+TEST(TaskFindingsTest, AContextWhoseThreadIsNotProvenIsUnclear) {
+  const Findings found = find(2, [](HangBuilder& builder, std::size_t) { context_program(builder, 0); });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::unclear_task));
+  EXPECT_EQ(severity(found), Severity::note);
+  EXPECT_EQ(thread_of(found, 0x1a0).verdict, Verdict::unclear);
+  EXPECT_THAT(found.findings[0].details[0], HasSubstr("posted to Orders.UiContext. It is not known which thread"));
+}
+
+// The thread that serves the context handles messages, and will run the continuation.
+TEST(TaskFindingsTest, AContextWhoseThreadIsIdleHoldsNobodyUp) {
+  const Findings found = find(2, [](HangBuilder& builder, std::size_t) {
+    context_program(builder, 0x2);
+    builder.thread(0x2, managed_thread({"win32u!NtUserGetMessage", "M System.Windows.Forms.Application.Run()"}));
+  });
+  EXPECT_THAT(kinds(found), ElementsAre());
+  EXPECT_EQ(headline(found), "nothing is stuck");
+}
+
+TEST(TaskFindingsTest, AContinuationWaitsBeforeTheAwaitedTaskHasEnded) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    context_program(builder, 0x1a0);
+    builder.snapshot().tasks[1] = {.kind = delay, .continues_on = 0, .due_ms = 12'000};
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::context_deadlock));
+  EXPECT_EQ(found.findings[0].threads[0].words,
+            "waits for Orders.Client.LoadAsync(), whose continuation needs that very thread");
+}
+
+TEST(TaskFindingsTest, AThreadOfAContextThatWaitsForALockOfTheWaitingThread) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    context_program(builder, 0x2);
+    builder.thread(0x2, managed_thread(kEnter), "loop").monitor(0x1f40, 0x1a0, {0x2});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::context_deadlock));
+  EXPECT_EQ(found.findings[0].title, "Deadlock of 2 threads: a continuation waits for thread 0x2 \"loop\"");
+  EXPECT_THAT(found.findings[0].threads[0].words, HasSubstr("held by thread 0x1a0 \"ui\""));
+  EXPECT_THAT(found.findings[0].threads[1].words, HasSubstr("its continuation waits for thread 0x2 \"loop\""));
+}
+
+// One method has the first semaphore and waits for the second one, the other method the reverse. No thread waits.
+void crossed_semaphores(HangBuilder& builder, std::uint32_t entered) {
+  for (const std::uint32_t i : {0u, 1u}) {
+    builder.task(async_task(i == 0 ? "Orders.Bank.PayAsync()" : "Orders.Bank.RefundAsync()", {i + 2}));
+    builder.lock({.kind = LockKind::semaphore, .address = i == 0 ? 0xA0u : 0xB0u, .held = true, .recursion = entered,
+                  .task_holders = {i}});
+  }
+  builder.task({.kind = TaskKind::semaphore, .object = 0xB0}).task({.kind = TaskKind::semaphore, .object = 0xA0});
+}
+
+TEST(TaskFindingsTest, AsyncMethodsThatTakeTwoSemaphoresCrosswise) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    crossed_semaphores(builder, 1);
+    builder.thread(1, managed_thread(task_wait())).waits_for(0);
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(severity(found), Severity::deadlock);
+  EXPECT_EQ(found.findings[0].title, "Deadlock of 2 tasks that wait for each other");
+  EXPECT_THAT(found.findings[0].details, ::testing::Contains("Orders.Bank.PayAsync() awaits the semaphore 0xb0."));
+  EXPECT_EQ(found.findings[0].threads.size(), 1u);
+  EXPECT_THAT(thread_of(found, 1).last().wait.words,
+              HasSubstr("waits for Orders.Bank.PayAsync(), which waits for the semaphore 0xb0, held by "
+                        "Orders.Bank.RefundAsync(), which waits for the semaphore 0xa0, held by"));
+}
+
+TEST(TaskFindingsTest, TasksWaitForEachOtherAlthoughNoThreadWaits) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    crossed_semaphores(builder, 1);
+    builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Run()"}));
+  });
+  EXPECT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(headline(found), "tasks are deadlocked");
+}
+
+// A third method may have entered a semaphore that two may enter.
+TEST(TaskFindingsTest, ASemaphoreWhoseHoldersAreNotAllKnownIsNoDeadlock) {
+  for (const std::uint32_t entered : {0u, 2u}) {
+    const Findings found = find(2, [&](HangBuilder& builder, std::size_t) {
+      crossed_semaphores(builder, entered);
+      builder.thread(1, managed_thread(task_wait())).waits_for(0);
+    });
+    ASSERT_THAT(kinds(found), ElementsAre(FindingKind::unclear_task));
+    EXPECT_EQ(thread_of(found, 1).verdict, Verdict::unclear);
+  }
+}
+
+// Two threads that each wait for a lock of the other one, whatever the locks are.
+Findings crosswise(const Lock& first, const Lock& second, const std::vector<std::string>& first_wait,
+                   const std::vector<std::string>& second_wait) {
+  return find(1, [&](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(first_wait)).thread(2, managed_thread(second_wait));
+    builder.lock(first).lock(second);
+  });
+}
+
+TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
+  const auto lock = [](LockKind kind, std::uint32_t owner, std::uint32_t waiter, bool shared = false) {
+    Lock made{.kind = kind, .address = 0x100u * owner, .held = true, .recursion = 1, .waiters = {{waiter}}};
+    if (shared) {
+      made.sharers = {owner};
+    } else {
+      made.owner = owner;
+    }
+    return made;
+  };
+  using enum LockKind;
+  // Two Joins, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader and a monitor, a
+  // semaphore and a monitor.
+  const std::vector<std::pair<Lock, Lock>> pairs = {
+      {lock(thread_end, 2, 1), lock(thread_end, 1, 2)},
+      {lock(mutex, 2, 1), lock(mutex, 1, 2)},
+      {lock(LockKind::semaphore, 2, 1, true), lock(LockKind::semaphore, 1, 2, true)},
+      {lock(threading_lock, 2, 1), lock(threading_lock, 1, 2)},
+      {lock(threading_lock, 2, 1, true), lock(threading_lock, 1, 2, true)},
+      {lock(threading_lock, 2, 1, true), lock(monitor, 1, 2)},
+      {lock(LockKind::semaphore, 2, 1, true), lock(monitor, 1, 2)}};
+  for (const auto& [first, second] : pairs) {
+    const Findings found = crosswise(first, second, kSlimEnter, kSlimEnter);
+    ASSERT_THAT(kinds(found), ElementsAre(FindingKind::deadlock)) << words_of(first);
+    EXPECT_EQ(found.findings[0].title, "Deadlock of 2 threads");
+    EXPECT_EQ(found.findings[0].threads.size(), 2u);
+  }
+}
+
+TEST(TaskFindingsTest, AWriterWaitsForAllReaders) {
+  const auto found = [](std::vector<std::uint32_t> readers) {
+    return find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(kSlimEnter)).thread(2, managed_thread(kEnter));
+      builder.thread(3, managed_thread({"orders_native!crunch", "M Orders.Run()"})).monitor(0x1f40, 1, {2});
+      builder.lock({.kind = LockKind::threading_lock, .address = 0x2000, .type = "System.Slim", .held = true,
+                    .waiters = {{1}}, .sharers = std::move(readers)});
+    });
+  };
+  ASSERT_THAT(kinds(found({2, 3})), ElementsAre(FindingKind::deadlock));
+  EXPECT_THAT(found({2, 3}).findings[0].threads[0].words, HasSubstr("held by thread 0x2 and 1 more"));
+  EXPECT_EQ(severity(found({3})), Severity::note);
+}
+
+TEST(TaskFindingsTest, AReaderThatWaitsToWriteWaitsForItself) {
+  const Findings found = find(1, [&](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(kSlimEnter));
+    builder.lock({.kind = LockKind::threading_lock, .address = 0x2000, .held = true, .waiters = {{1}}, .sharers = {1}});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::deadlock));
+  EXPECT_EQ(found.findings[0].title, "Deadlock: a thread waits for a lock that it holds itself");
+}
+
+// A semaphore that two threads have entered is free for the next one as soon as either leaves it.
+TEST(TaskFindingsTest, OneHolderOfASemaphoreThatGoesOnIsEnough) {
+  const auto found = [](const std::vector<std::string>& frames) {
+    return find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(kSemaphore)).thread(2, managed_thread(kEnter)).monitor(0x1f40, 1, {2, 3});
+      builder.thread(3, managed_thread(frames));
+      if (frames != kEnter) builder.snapshot().locks[0].waiters.pop_back();
+      builder.lock({.kind = LockKind::semaphore, .address = 0x2000, .held = true, .recursion = 2, .waiters = {{1}},
+                    .sharers = {2, 3}});
+    });
+  };
+  EXPECT_EQ(severity(found(kEnter)), Severity::deadlock);
+  EXPECT_EQ(severity(found({"orders_native!crunch", "M Orders.Run()"})), Severity::note);
+}
+
+// Thread 1 holds a monitor and waits for a task that thread 2 runs, and thread 2 waits for the monitor.
+TEST(TaskFindingsTest, ATaskWhoseThreadWaitsForALockOfTheWaitingThread) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(task_wait()), "main").waits_for(0);
+    builder.thread(2, pool_thread(kEnter)).monitor(0x1f40, 1, {2});
+    builder.task({.kind = delegate, .status = running, .method = "Orders.Work()", .thread = 2});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(found.findings[0].title, "Deadlock of 2 threads and 1 task that wait for each other");
+  EXPECT_EQ(found.findings[0].threads[0].words, "waits for Orders.Work(), which runs on thread 0x2");
+}
+
+// Real case: a timer's callback that waits for Timer.DisposeAsync, which waits for the callback.
+TEST(TaskFindingsTest, ATimerThatDisposesOfItselfInItsCallback) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, pool_thread(task_wait("M Orders.Poll(System.Object)"))).waits_for(0);
+    builder.task({.status = running, .type = "System.Threading.Tasks.Task", .thread = 1});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(found.findings[0].threads[0].words,
+            "waits for a task (System.Threading.Tasks.Task), which runs on that very thread");
+}
+
+TEST(TaskFindingsTest, AThreadThatWaitsForATaskOfAStuckThreadStandsBehindIt) {
+  const Findings found = find(2, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(2, pool_thread(kNativeReply));
+    builder.task({.kind = delegate, .status = running, .method = "Orders.Work()", .thread = 2});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::chain));
+  EXPECT_EQ(found.findings[0].title, "1 thread waits for thread 0x2");
+  EXPECT_THAT(found.findings[0].threads[0].words, HasSubstr("runs Orders.Work() and waits in native code"));
+  EXPECT_EQ(headline(found), "2 threads are stuck");
+}
+
+// A thread that takes orders from a socket, and Main, which waits for its task.
+TEST(TaskFindingsTest, ATaskThatIsWorkWithoutAnEndHoldsNobodyUp) {
+  for (const auto& frames : {kReceive, std::vector<std::string>{"orders_native!crunch", "M Orders.Run()"}}) {
+    for (const std::size_t count : {1, 2}) {
+      const Findings found = find(count, [&](HangBuilder& builder, std::size_t i) {
+        builder.thread(1, pool_thread(task_wait())).waits_for(0).thread(2, managed_thread(frames)).cpu(9'900 * i);
+        if (frames == kReceive) builder.cpu(1);
+        builder.task({.kind = delegate, .status = running, .method = "Orders.Serve()", .thread = 2});
+      });
+      for (const Finding& finding : found.findings) EXPECT_EQ(finding.kind, FindingKind::spinning);
+      EXPECT_EQ(severity(found), Severity::note);
+    }
+  }
+}
+
+// What these threads of the pool wait for ends by itself, or belongs to somebody else.
+TEST(TaskFindingsTest, AThreadOfThePoolThatWaitsForATimerOrForDataIsNotStuck) {
+  for (const AsyncTask& leaf : {AsyncTask{.kind = delay, .due_ms = 12'000},
+                                AsyncTask{.kind = channel, .object_type = "System.Threading.Channels.Channel"},
+                                AsyncTask{.kind = io, .object_type = "System.Net.Sockets.Socket"}}) {
+    const Findings found = find(2, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, pool_thread(task_wait())).waits_for(0).task(async_task("Orders.Client.FetchAsync()", {1}));
+      builder.task(leaf);
+    });
+    EXPECT_THAT(kinds(found), ElementsAre());
+    EXPECT_EQ(headline(found), "nothing is stuck");
+    EXPECT_EQ(found.threads[0].verdict, Verdict::waiting);
+  }
+}
+
+TEST(TaskFindingsTest, TheWordsOfAWaitNameTheTaskAndItsEnd) {
+  const auto words = [](AsyncTask leaf) {
+    return find(1,
+                [&](HangBuilder& builder, std::size_t) {
+                  builder.thread(1, managed_thread(task_wait())).waits_for(0);
+                  builder.task(async_task("Orders.Client.FetchAsync()", {1})).task(std::move(leaf));
+                })
+        .threads[0]
+        .last()
+        .wait.words;
+  };
+  EXPECT_EQ(words({.kind = delay, .due_ms = 12'000}),
+            "waits for Orders.Client.FetchAsync(), which waits for a timer that ends in 12 s");
+  EXPECT_EQ(words({.kind = io, .object_type = "System.Net.Sockets.Socket"}),
+            "waits for Orders.Client.FetchAsync(), which waits for input or output (System.Net.Sockets.Socket)");
+  EXPECT_EQ(words({.status = queued, .method = "Orders.Work()"}),
+            "waits for Orders.Client.FetchAsync(), which waits for Orders.Work(), which is queued and waits for the "
+            "thread pool");
+  EXPECT_EQ(words({.kind = when_all, .awaits = {}, .awaits_left_out = 1000}),
+            "waits for Orders.Client.FetchAsync(), which waits for all of 1000 tasks (Task.WhenAll)");
+}
+
+TEST(TaskFindingsTest, OfALongChainTheFirstAndTheLastTaskAreNamed) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(task_wait())).waits_for(0);
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      builder.task(async_task("Orders.Step" + std::to_string(i) + "()", {i + 1}));
+    }
+    builder.task({.kind = delay, .due_ms = 500});
+  });
+  EXPECT_EQ(found.threads[0].last().wait.words,
+            "waits for Orders.Step0(), which waits through 19 more tasks for a timer that ends in 500 ms");
+}
+
+TEST(TaskFindingsTest, ATaskThatTheProgramMustEndIsANote) {
+  for (const bool pool : {false, true}) {
+    const Findings found = find(2, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, pool ? pool_thread(task_wait()) : managed_thread(task_wait())).waits_for(0);
+      builder.task(async_task("Orders.Client.FetchAsync()", {1})).task({.kind = completion_source});
+    });
+    ASSERT_THAT(kinds(found), ElementsAre(FindingKind::unclear_task));
+    EXPECT_EQ(found.findings[0].severity, Severity::note);
+    EXPECT_EQ(found.findings[0].title, "Thread 0x1 waits for a task, and it is not known what ends it");
+    EXPECT_EQ(found.threads[0].verdict, Verdict::unclear);
+    EXPECT_EQ(found.findings[0].threads[0].words,
+              "waits for Orders.Client.FetchAsync(), which waits for a TaskCompletionSource");
+  }
+}
+
+TEST(TaskFindingsTest, MainThatWaitsForTheEndOfItsProgramIsNoFinding) {
+  const Findings found = find(2, [](HangBuilder& builder, std::size_t) {
+    std::vector<std::string> frames = task_wait();
+    frames.pop_back();
+    builder.thread(1, main_thread(std::move(frames))).waits_for(0).task({.kind = completion_source});
+  });
+  EXPECT_THAT(kinds(found), ElementsAre());
+  EXPECT_EQ(found.threads[0].last().wait.words,
+            "the main thread waits for the program to end (waits for a TaskCompletionSource)");
+}
+
+TEST(TaskFindingsTest, OneTaskOfWhenAllThatNeverEndsIsEnough) {
+  const auto found = [](TaskKind kind) {
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(2, pool_thread(kEnter));
+      builder.monitor(0x1f40, 1, {2}).task({.kind = kind, .awaits = {1, 2}}).task({.kind = delay, .due_ms = 10});
+      builder.task({.kind = delegate, .status = running, .thread = 2});
+    }));
+  };
+  EXPECT_EQ(found(when_all), Severity::deadlock);
+  EXPECT_EQ(found(when_any), Severity::note);
+}
+
+// All workers wait for methods whose continuations are in the queue of the pool. `work`: what the last worker does.
+std::vector<Snapshot> pool_program(std::size_t count, std::int32_t max, std::int64_t queued,
+                                   const std::vector<std::string>& last = {}) {
+  constexpr std::uint32_t kWorkers = 4;
+  return dumps(count, [&](HangBuilder& builder, std::size_t) {
+    for (std::uint32_t i = 0; i < kWorkers; ++i) {
+      if (i == kWorkers - 1 && !last.empty()) {
+        builder.thread(0x10 + i, pool_thread(last));
+        continue;
+      }
+      builder.thread(0x10 + i, pool_thread(task_wait("M Orders.Web.Handle()"))).waits_for(i * 2);
+    }
+    for (std::uint32_t i = 0; i < kWorkers; ++i) {
+      builder.task(async_task("Orders.Client.FetchAsync()", {i * 2 + 1}));
+      builder.task({.status = done, .not_resumed = true});
+    }
+    builder.thread(0x30, managed_thread(task_wait())).waits_for(0);
+    builder.snapshot().pool = {.queued = queued, .workers = kWorkers, .working = kWorkers, .max = max,
+                               .items = {{"Orders.Client.FetchAsync()", 200}, {"Orders.Log()", 1}}};
+  });
+}
+
+TEST(TaskFindingsTest, APoolThatCannotGrowAndWhoseWorkersAllWaitForItIsADeadlock) {
+  const Findings found = find(pool_program(1, 4, 213));
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::starved_pool));
+  const Finding& finding = found.findings[0];
+  EXPECT_EQ(finding.severity, Severity::deadlock);
+  EXPECT_EQ(finding.title,
+            "The thread pool is deadlocked: all of its 4 workers wait for work that only the pool can do");
+  EXPECT_EQ(finding.details[0], "213 work items are queued. 4 of 4 workers wait for work that is in that queue.");
+  EXPECT_EQ(finding.details[1], "The first items: 200 × Orders.Client.FetchAsync(), Orders.Log().");
+  EXPECT_EQ(finding.threads.size(), 4u);
+  EXPECT_EQ(finding.behind.size(), 1u);
+  EXPECT_EQ(finding.threads[0].words,
+            "waits for Orders.Client.FetchAsync(), which waits for a task, which is done; its continuation waits for "
+            "the thread pool");
+}
+
+TEST(TaskFindingsTest, APoolThatMayGrowIsStarvedOnlyOverTwoDumps) {
+  const Findings one = find(pool_program(1, 32'767, 213));
+  ASSERT_THAT(kinds(one), ElementsAre(FindingKind::starved_pool));
+  EXPECT_EQ(severity(one), Severity::note);
+  const Findings two = find(pool_program(2, 32'767, 213));
+  ASSERT_THAT(kinds(two), ElementsAre(FindingKind::starved_pool));
+  EXPECT_EQ(two.findings[0].severity, Severity::stuck);
+  EXPECT_EQ(two.findings[0].title, "The thread pool is starved: all of its 4 workers are blocked");
+  EXPECT_EQ(two.findings[0].details[0],
+            "213 work items are queued. 4 of 4 workers wait for work that is in that queue.");
+}
+
+TEST(TaskFindingsTest, APoolWithAWorkerAtWorkOrWithoutQueuedWorkIsNotStarved) {
+  const std::vector<std::string> work = {"orders_native!crunch", "M Orders.Web.Handle()"};
+  for (const std::size_t count : {1, 2}) {
+    EXPECT_EQ(severity(find(pool_program(count, 4, 213, work))), Severity::note);
+    EXPECT_THAT(kinds(find(pool_program(count, 32'767, 0))), ElementsAre());
+  }
+}
+
+TEST(TaskFindingsTest, AThreadThatWaitsForAnotherTaskInTheSecondDumpHasGoneOn) {
+  const auto verdict = [](std::int32_t second, std::uint64_t address) {
+    return find(2, [&](HangBuilder& builder, std::size_t i) {
+             builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(2, pool_thread(kNativeReply));
+             AsyncTask task = async_task("Orders.Client.FetchAsync()", {1});
+             task.await_number = i == 0 ? 1 : second;
+             task.address = i == 0 ? 0x1000 : address;
+             builder.task(std::move(task)).task({.kind = io});
+           })
+        .threads[0]
+        .verdict;
+  };
+  EXPECT_EQ(verdict(1, 0x1000), Verdict::waiting);
+  EXPECT_EQ(verdict(1, 0x7000), Verdict::waiting);  // a garbage collection has moved the task
+  EXPECT_EQ(verdict(2, 0x1000), Verdict::returned);
+}
+
+TEST(TaskFindingsTest, TheOutputOfAProcessThatHasEnded) {
+  const std::vector<std::string> frames = {
+      kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object, System.Int32)",
+      "M System.Threading.ManualResetEventSlim.Wait(System.Int32)",
+      "M System.Threading.Tasks.Task.InternalWait(System.Int32)",
+      "M System.Runtime.CompilerServices.TaskAwaiter.GetResult()",
+      "M System.Diagnostics.Process.WaitForExitCore(System.Int32)", "M System.Diagnostics.Process.WaitForExit()",
+      "M Orders.Tool.Run()"};
+  const Findings found =
+      find(2, [&](HangBuilder& builder, std::size_t) { builder.thread(1, pool_thread(frames), "build"); });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::process_output));
+  EXPECT_EQ(found.findings[0].severity, Severity::stuck);
+  EXPECT_EQ(found.findings[0].title, "Thread 0x1 \"build\" waits for the output of a process that has ended");
+  // A thread that reads the output is at work on it.
+  const Findings read = find(2, [&](HangBuilder& builder, std::size_t i) {
+    builder.thread(1, managed_thread(frames)).waits_for(0);
+    builder.thread(2, pool_thread({"orders_native!parse", "M Orders.Read()"})).cpu(i * 900);
+    builder.task({.kind = async_method, .status = running, .thread = 2});
+  });
+  EXPECT_THAT(kinds(read), ElementsAre());
+}
+
+TEST(TaskFindingsTest, IndicesThatNameNothingAreLeftOut) {
+  const Findings found = find(2, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(task_wait())).waits_for(77).thread(2, managed_thread(task_wait())).waits_for(0);
+    builder.thread(3, managed_thread(task_wait())).waits_for(2).thread(4, managed_thread(task_wait())).waits_for(3);
+    builder.task(async_task("A()", {99, 1})).task({.status = done, .continues_on = 55});
+    builder.task({.kind = when_any, .awaits = {2, 99}}).task({.status = running, .thread = 0x999});
+    builder.lock({.kind = LockKind::semaphore, .address = 0xA0, .held = true, .recursion = 1, .task_holders = {44}});
+    builder.task({.kind = TaskKind::semaphore, .object = 0xA0});
+    builder.snapshot().contexts = {{0x9000, "Context", 0x999}};
+  });
+  EXPECT_EQ(severity(found), Severity::note);
+}
+
+TEST(TaskFindingsTest, ADumpThatLacksTheTaskOfAThreadSaysWhy) {
+  const auto gaps = [](bool known) {
+    return find(1, [&](HangBuilder& builder, std::size_t) {
+             builder.thread(1, managed_thread(task_wait())).task({.kind = io});
+             if (known) builder.waits_for(0);
+             builder.snapshot().tasks_missing = "the runtime is not known";
+           }).gaps;
+  };
+  EXPECT_THAT(gaps(false), ElementsAre("It is not known for which task 1 thread waits: the runtime is not known"));
+  EXPECT_THAT(gaps(true), ElementsAre());
+}
+
+TEST(TaskFindingsTest, ALoopOfTasksEnds) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(2, managed_thread(task_wait())).waits_for(2);
+    builder.task(async_task("A()", {1})).task(async_task("B()", {0})).task(async_task("C()", {2}));
+  });
+  EXPECT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle, FindingKind::async_cycle));
+}
+
+TEST(TaskFindingsTest, ALongChainOfTasksThatManyThreadsShare) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    constexpr std::uint32_t kTasks = 200'000, kThreads = 2'000;
+    for (std::uint32_t i = 0; i < kThreads; ++i) {
+      Thread& thread = builder.snapshot().threads.emplace_back();
+      thread.os_id = i + 1;
+      thread.waits_for_task = i;
+    }
+    for (std::uint32_t i = 0; i < kTasks; ++i) builder.task(async_task("A()", {i + 1}));
+    builder.task({.kind = delegate, .status = running, .thread = 1});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+}
+
+// A judge of its own: what goes on, found by asking everything again and again until nothing new goes on.
+class Judge {
+ public:
+  explicit Judge(const Snapshot& snapshot) : s_(snapshot) {
+    thread.resize(s_.threads.size());
+    lock.resize(s_.locks.size());
+    task.resize(s_.tasks.size());
+    context.resize(s_.contexts.size());
+    for (bool more = true; more;) {
+      more = false;
+      const auto set = [&](std::vector<bool>& of, std::size_t i, bool goes_on) {
+        if (goes_on && !of[i]) of[i] = more = true;
+      };
+      for (std::size_t i = 0; i < thread.size(); ++i) set(thread, i, thread_goes_on(s_.threads[i]));
+      for (std::size_t i = 0; i < lock.size(); ++i) set(lock, i, lock_goes_on(s_.locks[i]));
+      for (std::size_t i = 0; i < task.size(); ++i) set(task, i, task_goes_on(s_.tasks[i]));
+      for (std::size_t i = 0; i < context.size(); ++i) set(context, i, os_thread(s_.contexts[i].thread));
+      const bool grows = s_.pool.workers < s_.pool.max;
+      const auto works = [&](const Thread& of) { return of.traits.pool && os_thread(of.os_id); };
+      if (!pool && (grows || std::ranges::any_of(s_.threads, works))) pool = more = true;
+    }
+  }
+
+  std::vector<bool> thread, lock, task, context;
+  bool pool = false;
+
+ private:
+  bool os_thread(std::uint32_t id) const {
+    for (std::size_t i = 0; i < thread.size(); ++i) {
+      if (s_.threads[i].os_id == id) return thread[i];
+    }
+    return true;  // whatever it is, it may go on
+  }
+  bool thread_goes_on(const Thread& of) const {
+    if (of.waits_for_task != AsyncTask::kNone && !has_ended(s_.tasks[of.waits_for_task].status) &&
+        !task[of.waits_for_task]) {
+      return false;
+    }
+    for (std::size_t i = 0; i < lock.size(); ++i) {
+      const auto waits = [&](const LockWaiter& waiter) { return waiter.os_id == of.os_id; };
+      if (std::ranges::any_of(s_.locks[i].waiters, waits)) return lock[i];
+    }
+    return true;
+  }
+  bool lock_goes_on(const Lock& of) const {
+    if (of.is_free()) return true;
+    std::vector<bool> holders;
+    if (of.owner != 0) holders.push_back(os_thread(of.owner));
+    for (const std::uint32_t id : of.sharers) holders.push_back(os_thread(id));
+    for (const std::uint32_t i : of.task_holders) holders.push_back(task[i]);
+    const auto goes_on = [](bool holder) { return holder; };
+    if (of.kind != LockKind::semaphore) return std::ranges::all_of(holders, goes_on);
+    return of.recursion != holders.size() || std::ranges::any_of(holders, goes_on);
+  }
+  bool task_goes_on(const AsyncTask& of) const {
+    switch (of.status) {
+      case running: return os_thread(of.thread);
+      case queued: return pool;
+      case waiting: break;
+      default: return of.continues_on != AsyncTask::kNone ? bool{context[of.continues_on]} : !of.not_resumed || pool;
+    }
+    if (of.kind == TaskKind::semaphore) {
+      for (std::size_t i = 0; i < lock.size(); ++i) {
+        if (s_.locks[i].kind == LockKind::semaphore && s_.locks[i].address == of.object) return lock[i];
+      }
+      return true;
+    }
+    if (of.kind == delay || of.awaits.empty()) return true;
+    std::vector<bool> awaited;
+    for (const std::uint32_t i : of.awaits) {
+      const AsyncTask& other = s_.tasks[i];
+      const bool combines = of.kind == when_all || of.kind == when_any;
+      const bool in_context = combines || other.continues_on == AsyncTask::kNone || context[other.continues_on];
+      awaited.push_back((combines && has_ended(other.status)) || (task[i] && in_context));
+    }
+    const auto goes_on = [](bool end) { return end; };
+    return of.kind == when_any ? std::ranges::any_of(awaited, goes_on) : std::ranges::all_of(awaited, goes_on);
+  }
+
+  const Snapshot& s_;
+};
+
+Snapshot random_program(std::mt19937& random) {
+  const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+  HangBuilder builder;
+  const std::uint32_t threads = 1 + below(5), locks = below(5), tasks = below(8), contexts = below(3);
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    builder.thread(i + 1, {kWait, "M Orders.Run()"});
+    builder.last().traits.pool = below(3) == 0;
+  }
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    constexpr TaskKind kKinds[] = {async_method, async_method, async_method, when_all,
+                                   when_any,     delay,        TaskKind::semaphore};
+    constexpr TaskStatus kStatuses[] = {waiting, waiting, waiting, running, queued, done};
+    AsyncTask task{.address = 0x1000 + i, .kind = kKinds[below(7)], .status = kStatuses[below(6)]};
+    if (task.kind == TaskKind::semaphore) {
+      if (task.status == waiting) task.object = 0x100 + below(locks + 1);
+    } else {
+      for (std::uint32_t n = below(3); n != 0; --n) task.awaits.push_back(below(tasks));
+    }
+    if (task.kind == delay) task.due_ms = 5;
+    if (task.status == running) task.thread = 1 + below(threads);
+    if (contexts != 0 && below(3) == 0) task.continues_on = below(contexts);
+    task.not_resumed = task.status == done && below(2) == 0;
+    builder.task(std::move(task));
+  }
+  for (std::uint32_t i = 0; i < locks; ++i) {
+    constexpr LockKind kKinds[] = {LockKind::srw_lock, LockKind::threading_lock, LockKind::semaphore};
+    Lock lock{.kind = kKinds[below(3)], .address = 0x100 + i, .held = true};
+    std::set<std::uint32_t> holders;
+    if (lock.kind == LockKind::srw_lock) {
+      lock.owner = 1 + below(threads);
+    } else {
+      for (std::uint32_t n = 1 + below(2); n != 0; --n) holders.insert(1 + below(threads));
+      lock.sharers.assign(holders.begin(), holders.end());
+    }
+    if (lock.kind == LockKind::semaphore && tasks != 0 && below(2) == 0) lock.task_holders = {below(tasks)};
+    if (lock.kind == LockKind::semaphore) {
+      lock.recursion = static_cast<std::uint32_t>(lock.sharers.size() + lock.task_holders.size()) + below(2);
+    }
+    builder.lock(std::move(lock));
+  }
+  std::int32_t workers = 0;
+  for (Thread& thread : builder.snapshot().threads) {
+    workers += thread.traits.pool;
+    if (tasks != 0 && below(2) == 0) {
+      thread.waits_for_task = below(tasks);
+    } else if (locks != 0 && below(2) == 0) {
+      builder.snapshot().locks[below(locks)].waiters.push_back({thread.os_id});
+    }
+  }
+  for (std::uint32_t i = 0; i < contexts; ++i) {
+    builder.snapshot().contexts.push_back({0x9000 + i, "Orders.Context", below(threads + 1)});
+  }
+  const auto more = static_cast<std::int32_t>(workers == 0 ? 1 : below(2));
+  builder.snapshot().pool = {.queued = 1, .workers = workers, .max = workers + more};
+  return builder.snapshot();
+}
+
+TEST(TaskFindingsTest, ADeadlockIsSaidExactlyIfThereIsNoWayOut) {
+  std::size_t locked_programs = 0;
+  for (std::uint32_t seed = 0; seed < 4'000; ++seed) {
+    std::mt19937 random(seed);
+    const Snapshot program = random_program(random);
+    const Judge judge(program);
+    std::set<std::uint32_t> expected, said;
+    for (std::size_t i = 0; i < judge.thread.size(); ++i) {
+      if (!judge.thread[i]) expected.insert(program.threads[i].os_id);
+    }
+    const bool locked = !expected.empty() || std::ranges::find(judge.task, false) != judge.task.end();
+    const Findings found = find({program});
+    for (const Finding& finding : found.findings) {
+      if (finding.severity != Severity::deadlock) continue;
+      for (const FindingThread& part : finding.threads) said.insert(found.threads[part.thread].os_id);
+      for (const std::uint32_t thread : finding.behind) said.insert(found.threads[thread].os_id);
+    }
+    ASSERT_EQ(severity(found) == Severity::deadlock, locked) << "seed " << seed;
+    ASSERT_EQ(said, expected) << "seed " << seed;
+    locked_programs += locked;
+  }
+  EXPECT_GT(locked_programs, 400u);
+  EXPECT_LT(locked_programs, 3'600u);
+}
+
+}  // namespace
+}  // namespace mixwalk

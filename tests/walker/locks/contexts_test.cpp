@@ -1,0 +1,156 @@
+#include "walker/locks/contexts.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/walker/locks/standing_program.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr char kWait[] = "System.Threading.Tasks.Task.InternalWait(System.Int32)";
+
+// A context of the program's own. An ended task is in its queue.
+class Contexts : public testing::Test, protected test::StandingProgram {
+ protected:
+  Contexts() { snapshot.tasks = {{.address = 1, .status = TaskStatus::done, .continues_on = 0}}; }
+  std::uint64_t ui(std::uint32_t os_id, const std::string& loop) {
+    return heap.set(add_thread(os_id, {kWait, "Hangs.Program.Click()", loop}), {"_synchronizationContext"}, context);
+  }
+  // The thread that serves the context.
+  std::uint32_t server() {
+    snapshot.contexts = {{.address = context}};
+    add_context_threads(snapshot, target, clr);
+    return snapshot.contexts[0].thread;
+  }
+
+  std::uint64_t base = heap.type("System.Threading.SynchronizationContext", {{"_requireWaitNotification"}});
+  std::uint64_t desk = heap.type("Hangs.Desk", {{"posted"}}, base), context = heap.object(desk);
+};
+
+TEST_F(Contexts, OfTheProgramIsServedByTheThreadInItsLoop) {
+  ui(0x10, "Hangs.Desk.Run()");
+  EXPECT_EQ(server(), 0x10u);
+  snapshot.tasks.clear();
+  EXPECT_EQ(server(), 0x10u);
+}
+
+TEST_F(Contexts, TheLoopMayBeThatOfABaseType) {
+  context = heap.object(heap.type("Hangs.AskedDesk", {}, desk));
+  ui(0x10, "Hangs.Desk.Run()");
+  EXPECT_EQ(server(), 0x10u);
+}
+
+TEST_F(Contexts, OfTwoThreadsInLoopsIsUnclear) {
+  ui(0x10, "Hangs.Desk.Run()");
+  ui(0x20, "Hangs.Desk.Run()");
+  EXPECT_EQ(server(), 0u);
+  snapshot.threads[1].stack.frames[2].name = "Hangs.Desk.Post(System.Threading.SendOrPostCallback, System.Object)";
+  EXPECT_EQ(server(), 0x10u);
+}
+
+TEST_F(Contexts, WithALoopOfAThreadWithoutContextIsUnclear) {
+  ui(0x10, "Hangs.Desk.Run()");
+  add_thread(0x20, {kWait, "Hangs.Desk.Run()"});
+  EXPECT_EQ(server(), 0u);
+}
+
+TEST_F(Contexts, BeforeItsLoopIsServedByTheOnlyThreadThatKnowsIt) {
+  ui(0x10, "Hangs.Program.Main()");
+  EXPECT_EQ(server(), 0x10u);
+  const std::vector<AsyncTask> queued = std::exchange(snapshot.tasks, {});
+  EXPECT_EQ(server(), 0u);
+  snapshot.tasks = queued;
+  add_thread(0x20, {kWait}, {context});
+  EXPECT_EQ(server(), 0u);
+  snapshot.threads.pop_back();
+  EXPECT_EQ(server(), 0x10u);
+  ui(0x30, "Hangs.Program.Main()");
+  EXPECT_EQ(server(), 0u);
+}
+
+// The loop belongs to an object that the context refers to.
+TEST_F(Contexts, TheLoopMayBeThatOfAnObjectOfTheContext) {
+  const std::uint64_t pump = heap.type("Hangs.Pump");
+  ui(0x10, "Hangs.Pump.Execute()");
+  ui(0x20, "Hangs.Program.Main()");
+  EXPECT_EQ(server(), 0u);
+  heap.set(context, {"posted"}, heap.object(pump));
+  EXPECT_EQ(server(), 0x10u);
+  snapshot.tasks.clear();
+  EXPECT_EQ(server(), 0u);
+}
+
+TEST_F(Contexts, OfTheBaseTypeIsThePool) {
+  const std::uint64_t plain = heap.object(base);
+  snapshot.contexts = {{.address = plain}};
+  const std::uint64_t thread = add_thread(0x10, {kWait, "System.Threading.SynchronizationContext.Run()"});
+  heap.set(thread, {"_synchronizationContext"}, plain);
+  add_context_threads(snapshot, target, clr);
+  EXPECT_EQ(snapshot.contexts[0].thread, 0u);
+}
+
+TEST_F(Contexts, OfWindowsFormsNamesItsThreadByAWeakReference) {
+  const std::uint64_t thread = add_thread(0x10, {kWait});
+  const std::uint64_t handle = heap.room(8);
+  heap.put(handle, thread);
+  const std::uint64_t weak = heap.object(heap.type("System.WeakReference", {{"_taggedHandle"}}));
+  heap.set(weak, {"_taggedHandle"}, handle | 2);
+  for (const char* const field : {"_destinationThread", "_destinationThreadRef", "destinationThreadRef"}) {
+    const std::uint64_t forms =
+        heap.object(heap.type("System.Windows.Forms.WindowsFormsSynchronizationContext", {{field}}, base));
+    snapshot.contexts = {{heap.set(forms, {field}, weak)}};
+    add_context_threads(snapshot, target, clr);
+    EXPECT_EQ(snapshot.contexts[0].thread, 0x10u) << field;
+  }
+}
+
+TEST_F(Contexts, OfWpfNamesItsThreadByItsDispatcher) {
+  const std::uint64_t dispatcher =
+      heap.object(heap.type("System.Windows.Threading.Dispatcher", {{"_dispatcherThread"}}));
+  heap.set(dispatcher, {"_dispatcherThread"}, add_thread(0x20, {kWait}));
+  const std::uint64_t wpf =
+      heap.object(heap.type("System.Windows.Threading.DispatcherSynchronizationContext", {{"_dispatcher"}}, base));
+  const std::uint64_t scheduler = heap.object(
+      heap.type("System.Threading.Tasks.SynchronizationContextTaskScheduler", {{"m_synchronizationContext"}}));
+  heap.set(wpf, {"_dispatcher"}, dispatcher);
+  snapshot.contexts = {{wpf}, {heap.set(scheduler, {"m_synchronizationContext"}, wpf)}};
+  add_context_threads(snapshot, target, clr);
+  EXPECT_EQ(snapshot.contexts[0].thread, 0x20u);
+  EXPECT_EQ(snapshot.contexts[1].thread, 0x20u);
+}
+
+TEST_F(Contexts, ASchedulerIsServedByTheThreadThatRunsItsTasks) {
+  const std::uint64_t scheduler = heap.object(
+      heap.type("Hangs.OneThread", {}, heap.type("System.Threading.Tasks.TaskScheduler")));
+  const std::vector<std::string> frames{
+      kWait, "System.Threading.Tasks.TaskScheduler.TryExecuteTask(System.Threading.Tasks.Task)",
+      "Hangs.OneThread.Run()"};
+  snapshot.contexts = {{scheduler}};
+  add_thread(0x10, frames);
+  const auto thread = [&] {
+    add_context_threads(snapshot, target, clr);
+    return snapshot.contexts[0].thread;
+  };
+  EXPECT_EQ(thread(), 0u);  // of another scheduler of this type
+  add_thread(0x20, frames, {scheduler});
+  EXPECT_EQ(thread(), 0x20u);
+  clr.clr_threads[1].state = 0x0100'0000;
+  EXPECT_EQ(thread(), 0u);
+}
+
+TEST(IsLoopOf, MethodsOfTheTypeThatNotAllThreadsCall) {
+  EXPECT_TRUE(is_loop_of("Hangs.Desk.Run()", "Hangs.Desk"));
+  EXPECT_TRUE(is_loop_of("Hangs.Desk<System.Int32>.Run<System.String>()", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("Hangs.Desk.Post(System.Threading.SendOrPostCallback, System.Object)", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("Hangs.Desk..ctor()", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("Hangs.Desk+Inner.Run()", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("Hangs.Desk.Inner.Run()", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("Hangs.Desktop.Run()", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("Hangs.Desk<", "Hangs.Desk"));
+  EXPECT_FALSE(is_loop_of("", ""));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,110 @@
+#include "walker/clr/tasks/heap_tasks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "walker/clr/tasks/task_reader.h"
+
+namespace mixwalk {
+namespace {
+
+// The walk reads objects one after the other, so it reads so much at once.
+constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
+
+class WindowedMemory final : public MemoryReader {
+ public:
+  explicit WindowedMemory(const MemoryReader& memory) : memory_(memory), window_(kWindowBytes) {}
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    if (bytes > kWindowBytes) return false;
+    if (address - begin_ >= filled_ || bytes > filled_ - (address - begin_)) {
+      begin_ = address;
+      filled_ = memory_.read_up_to(address, window_.data(), kWindowBytes);
+      if (bytes > filled_) return false;
+    }
+    std::memcpy(into, window_.data() + (address - begin_), bytes);
+    return true;
+  }
+
+ private:
+  const MemoryReader& memory_;
+  mutable std::vector<std::byte> window_;
+  mutable std::uint64_t begin_ = 0;
+  mutable std::size_t filled_ = 0;
+};
+
+// What the walk wants to know of the objects of one type.
+struct Wanted {
+  enum class Kind : std::uint8_t { nothing, task, semaphore } kind = Kind::nothing;
+  std::uint32_t flags = 0;  // offset of a Task's m_stateFlags
+  std::uint32_t reference = 0;  // offset of its m_continuationObject, or of a semaphore's m_asyncHead
+};
+
+Wanted wanted_of(const ManagedType* type) {
+  if (type == nullptr) return {};
+  const bool semaphore = type->is("System.Threading.SemaphoreSlim");
+  if (!type->task && !semaphore) return {};
+  const ClrField* const reference = type->field(semaphore ? "m_asyncHead" : "m_continuationObject");
+  const ClrField* const flags = type->field("m_stateFlags");
+  if (reference == nullptr || (flags == nullptr && !semaphore)) return {};
+  return {semaphore ? Wanted::Kind::semaphore : Wanted::Kind::task, semaphore ? 0 : flags->offset, reference->offset};
+}
+
+}  // namespace
+
+HeapTasks read_heap_tasks(ManagedObjects& objects, std::size_t most, HeapDeadline deadline) {
+  HeapTasks found;
+  ManagedHeap heap = objects.clr().heap();
+  std::unordered_map<std::uint64_t, Wanted> wanted;
+  heap.types.bytes_of = [&](std::uint64_t method_table) {
+    const ManagedType* const type = objects.type(method_table);
+    wanted.emplace(method_table, wanted_of(type));
+    return type != nullptr ? ObjectBytes{type->clr.base_bytes, type->clr.component_bytes} : ObjectBytes{};
+  };
+  const WindowedMemory memory(objects.memory());
+  found.whole = !heap.parts.empty();
+  for (const HeapPart& part : heap.parts) {
+    const std::uint64_t end = walk_objects(
+        memory, part, heap.types, deadline, [&](std::uint64_t object, std::uint64_t method_table) {
+          const Wanted& of = wanted[method_table];
+          if (of.kind == Wanted::Kind::nothing) return true;
+          const auto reference = memory.read_value<std::uint64_t>(object + of.reference);
+          if (of.kind == Wanted::Kind::semaphore) {
+            if (reference.value_or(0) != 0) found.semaphores.emplace(*reference, object);
+            return true;
+          }
+          const auto flags = memory.read_value<std::uint32_t>(object + of.flags);
+          if (!flags || !reference || (*flags & kTaskEnded) != 0) return true;
+          if (found.tasks.size() == most) return false;
+          found.tasks.push_back({object, *reference});
+          return true;
+        });
+    found.whole = found.whole && end >= std::max(part.end, part.limit);
+    if (found.tasks.size() == most) break;
+  }
+  return found;
+}
+
+std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> tasks_that_continue_with(
+    ManagedObjects& objects, const HeapTasks& heap, const std::vector<std::uint64_t>& wanted) {
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> found;
+  std::unordered_set<std::uint64_t> of(wanted.begin(), wanted.end());
+  for (const HeapTasks::Task& task : heap.tasks) {
+    if (task.continuation == 0) continue;
+    if (of.contains(task.continuation)) {
+      found[task.continuation].push_back(task.address);
+      continue;
+    }
+    const ManagedType* const list = objects.type_of(task.continuation);
+    if (list == nullptr || !list->clr.name.starts_with("System.Collections.Generic.List<")) continue;
+    for (const std::uint64_t object : objects.references_of(task.continuation, kMaxAwaits).objects) {
+      if (of.contains(object)) found[object].push_back(task.address);
+    }
+  }
+  return found;
+}
+
+}  // namespace mixwalk

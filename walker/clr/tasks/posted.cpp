@@ -1,0 +1,72 @@
+#include "walker/clr/tasks/posted.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace mixwalk {
+namespace {
+
+// How many objects are looked at for one context, and how many words of one object. The queues of Windows Forms and WPF
+// are within some hundred objects.
+constexpr std::size_t kMaxReached = 5000, kMaxWords = 4096;
+constexpr std::uint64_t kArrayCount = 8;  // where the number of an array's elements is
+
+// The words of an object that may be references, without its first one.
+std::vector<std::uint64_t> words_of(ManagedObjects& objects, std::uint64_t object) {
+  const ManagedType* const type = objects.type_of(object);
+  if (type == nullptr || type->clr.name == "System.String") return {};
+  std::uint64_t bytes = type->clr.base_bytes;
+  if (type->clr.component_bytes != 0) {
+    const auto elements = objects.memory().read_value<std::uint32_t>(object + kArrayCount).value_or(0);
+    bytes += std::uint64_t{elements} * type->clr.component_bytes;
+  }
+  const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes / 8, kMaxWords));
+  std::vector<std::uint64_t> words(count);
+  words.resize(objects.memory().read_up_to(object, words.data(), 8 * count) / 8);
+  if (!words.empty()) words.erase(words.begin());
+  return words;
+}
+
+}  // namespace
+
+std::unordered_map<std::uint64_t, std::uint64_t> posted_to(ManagedObjects& objects,
+                                                           const std::vector<std::uint64_t>& contexts,
+                                                           const std::unordered_set<std::uint64_t>& wanted) {
+  std::unordered_map<std::uint64_t, std::uint64_t> found;
+  if (wanted.empty()) return found;
+  for (const std::uint64_t context : contexts) {
+    std::unordered_set<std::uint64_t> reached = {context};
+    std::vector<std::uint64_t> now = {context};
+    while (!now.empty() && found.size() < wanted.size()) {
+      std::vector<std::uint64_t> next;
+      for (const std::uint64_t object : now) {
+        for (const std::uint64_t word : words_of(objects, object)) {
+          if (wanted.contains(word)) {
+            found.try_emplace(word, context);
+          } else if (reached.size() < kMaxReached && objects.method_table_of(word) != 0 && reached.insert(word).second) {
+            next.push_back(word);
+          }
+        }
+      }
+      objects.expect(next);
+      now = std::move(next);
+    }
+  }
+  return found;
+}
+
+std::vector<std::uint64_t> contexts_of_threads(ManagedObjects& objects, const std::vector<std::uint64_t>& threads) {
+  std::vector<std::uint64_t> contexts;
+  for (const std::uint64_t thread : threads) {
+    const ManagedType* const type = objects.type_of(thread);
+    if (type == nullptr || !type->is("System.Threading.Thread")) continue;
+    const std::uint64_t context = objects.reference(thread, *type, "_synchronizationContext");
+    if (context == 0 || std::ranges::find(contexts, context) != contexts.end()) continue;
+    // The base class has no queue: it posts to the thread pool.
+    const ManagedType* const of = objects.type_of(context);
+    if (of != nullptr && of->clr.name != "System.Threading.SynchronizationContext") contexts.push_back(context);
+  }
+  return contexts;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,286 @@
+#include "walker/clr/tasks/task_graph.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "walker/clr/tasks/heap_tasks.h"
+#include "walker/clr/tasks/posted.h"
+
+namespace mixwalk {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often the heap's answers are asked again for tasks that they led to.
+constexpr int kMaxRounds = 16;
+// The limit for tasks in the queue of one semaphore.
+// The limit for tasks of the heap that are looked at: 16 bytes each.
+constexpr std::size_t kMaxHeapTasks = 4'000'000;
+constexpr std::size_t kMaxQueued = 100'000;
+constexpr std::size_t kStepsOfClock = 64;
+
+class TaskGraph {
+ public:
+  TaskGraph(ManagedObjects& objects, const TaskLimits& limits)
+      : objects_(objects), limits_(limits), end_(Clock::now() + limits.time) {}
+
+  FoundTasks find(const TasksOfThreads& threads) {
+    for (const TaskOfThread& of : threads.running) running_.emplace(of.task, of.os_id);
+    add_roots(threads);
+    follow();
+    ask_heap();
+    const std::map<std::uint64_t, std::uint64_t> resumed = find_resumed();
+    find_contexts(resumed);
+    return take(threads, resumed);
+  }
+
+ private:
+  // A task to be read. Nothing happens if it is known, or if there are too many.
+  void add(std::uint64_t task) {
+    if (task == 0 || tasks_.contains(task)) return;
+    if (tasks_.size() >= limits_.tasks) {
+      ++left_out_;
+      return;
+    }
+    tasks_.try_emplace(task);
+    to_read_.push_back(task);
+  }
+
+  void add_roots(const TasksOfThreads& threads) {
+    for (const TaskOfThread& of : threads.waited_for) add(of.task);
+    for (const TasksOfThreads::WaitedForAll& all : threads.waited_for_all) {
+      if (!tasks_.try_emplace(all.counter).second) continue;
+      ReadTask read{.task = {.address = all.counter, .kind = TaskKind::when_all}};
+      if (const ManagedType* const type = objects_.type_of(all.counter)) read.task.type = type->clr.name;
+      read.awaits = all.tasks;
+      for (const std::uint64_t task : all.tasks) add(task);
+      tasks_[all.counter] = std::move(read);
+    }
+    for (const TaskOfThread& of : threads.running) add(of.task);
+  }
+
+  bool is_past_deadline() {
+    if (over_ || ++steps_ % kStepsOfClock != 0) return over_;
+    over_ = Clock::now() >= end_;
+    return over_;
+  }
+
+  void follow() {
+    while (!to_read_.empty() && !is_past_deadline()) {
+      const std::uint64_t address = to_read_.front();
+      to_read_.pop_front();
+      auto read = read_task(objects_, address);
+      if (!read) {
+        tasks_.erase(address);
+        continue;
+      }
+      if (const auto running = running_.find(address); running != running_.end()) run(*read, running->second);
+      for (const std::uint64_t awaited : read->awaits) add(awaited);
+      tasks_[address] = std::move(read);
+    }
+  }
+
+  // A thread runs the task. Its stack may still have one that has ended, or that waits at an await.
+  static void run(ReadTask& read, std::uint32_t os_id) {
+    if (has_ended(read.task.status) || read.at_await) return;
+    read.task.status = TaskStatus::running;
+    read.task.thread = os_id;
+  }
+
+  bool needs_heap() const {
+    if (limits_.heap) return true;
+    return std::ranges::any_of(tasks_, [](const auto& entry) { return entry.second && needs_heap(*entry.second); });
+  }
+  static bool needs_heap(const ReadTask& read) {
+    if (has_ended(read.task.status)) return false;
+    return read.awaits_unknown || (read.task.kind == TaskKind::semaphore && read.task.object == 0);
+  }
+
+  void ask_heap() {
+    if (!needs_heap() || is_past_deadline()) return;
+    const auto end = std::min(end_, Clock::now() + limits_.heap_time);
+    const HeapTasks heap = read_heap_tasks(objects_, kMaxHeapTasks, end);
+    heap_missing_ = !heap.whole;
+    if (limits_.heap) {
+      for (const HeapTasks::Task& task : heap.tasks) add(task.address);
+      follow();
+    }
+    for (int round = 0; round < kMaxRounds && !is_past_deadline(); ++round) {
+      std::vector<std::uint64_t> wanted;
+      for (const auto& [address, read] : tasks_) {
+        if (read && read->awaits_unknown && !has_ended(read->task.status)) wanted.push_back(address);
+      }
+      if (wanted.empty()) break;
+      const auto found = tasks_that_continue_with(objects_, heap, wanted);
+      for (const std::uint64_t address : wanted) {
+        ReadTask& read = *tasks_[address];
+        read.awaits_unknown = false;
+        const auto awaited = found.find(address);
+        if (awaited == found.end()) continue;
+        read.awaits = awaited->second;
+        if (read.awaits.size() > kMaxAwaits) {
+          read.task.awaits_left_out = static_cast<std::uint32_t>(read.awaits.size() - kMaxAwaits);
+          read.awaits.resize(kMaxAwaits);
+        }
+        for (const std::uint64_t task : read.awaits) add(task);
+      }
+      follow();
+    }
+    add_semaphores(heap);
+  }
+
+  void add_semaphores(const HeapTasks& heap) {
+    for (const auto& [first, semaphore] : heap.semaphores) {
+      std::uint64_t at = first;
+      std::set<std::uint64_t> seen;
+      while (at != 0 && seen.size() < kMaxQueued && seen.insert(at).second && !is_past_deadline()) {
+        const ManagedType* const type = objects_.type_of(at);
+        if (type == nullptr || !type->task) break;
+        if (const auto known = tasks_.find(at); known != tasks_.end() && known->second) {
+          known->second->task.object = semaphore;
+          known->second->task.object_type = "System.Threading.SemaphoreSlim";
+        }
+        at = objects_.reference(at, *type, "Next");
+      }
+    }
+  }
+
+  // The tasks that have ended while the method that waits for them has not gone on: by their address, the delegate that
+  // makes it go on; 0 if there is none.
+  std::map<std::uint64_t, std::uint64_t> find_resumed() const {
+    std::map<std::uint64_t, std::uint64_t> resumed;
+    for (const auto& [address, read] : tasks_) {
+      if (!read || !read->at_await || has_ended(read->task.status)) continue;
+      for (const std::uint64_t awaited : read->awaits) {
+        const auto found = tasks_.find(awaited);
+        if (found == tasks_.end() || !found->second || !has_ended(found->second->task.status)) continue;
+        resumed.emplace(awaited, read->resumed_by);
+      }
+    }
+    return resumed;
+  }
+
+  // A task that has ended no longer says where its continuation went, so the queues of the contexts are searched for
+  // what goes on.
+  void find_contexts(const std::map<std::uint64_t, std::uint64_t>& resumed) {
+    std::unordered_set<std::uint64_t> wanted;
+    for (const auto& [task, delegate] : resumed) {
+      if (delegate != 0) wanted.insert(delegate);
+    }
+    if (wanted.empty()) return;
+    std::vector<std::uint64_t> threads, contexts;
+    for (const ClrThread& thread : objects_.clr().threads()) threads.push_back(thread.object);
+    contexts = contexts_of_threads(objects_, threads);
+    for (const auto& [address, read] : tasks_) {
+      if (!read || read->context == 0) continue;
+      if (std::ranges::find(contexts, read->context) == contexts.end()) contexts.push_back(read->context);
+    }
+    const auto posted = posted_to(objects_, contexts, wanted);
+    for (const auto& [task, delegate] : resumed) {
+      const auto found = posted.find(delegate);
+      if (delegate != 0 && found != posted.end()) tasks_[task]->context = found->second;
+    }
+  }
+
+  std::uint32_t context_index(std::uint64_t address, std::vector<AsyncContext>& contexts) {
+    const auto known = std::ranges::find(contexts, address, &AsyncContext::address);
+    if (known != contexts.end()) return static_cast<std::uint32_t>(known - contexts.begin());
+    const ManagedType* const type = objects_.type_of(address);
+    contexts.push_back({.address = address, .type = type != nullptr ? type->clr.name : std::string()});
+    return static_cast<std::uint32_t>(contexts.size() - 1);
+  }
+
+  FoundTasks take(const TasksOfThreads& threads, const std::map<std::uint64_t, std::uint64_t>& resumed) {
+    FoundTasks found;
+    std::unordered_map<std::uint64_t, std::uint32_t> indices;
+    std::erase_if(tasks_, [](const auto& entry) { return !entry.second; });
+    for (const auto& [address, read] : tasks_) indices.emplace(address, static_cast<std::uint32_t>(indices.size()));
+    for (auto& [address, read] : tasks_) {
+      AsyncTask task = std::move(read->task);
+      for (const std::uint64_t awaited : read->awaits) {
+        const auto index = indices.find(awaited);
+        if (index != indices.end()) {
+          task.awaits.push_back(index->second);
+        } else {
+          ++task.awaits_left_out;
+        }
+      }
+      if (read->context != 0) task.continues_on = context_index(read->context, found.contexts);
+      task.not_resumed = resumed.contains(address);
+      found.tasks.push_back(std::move(task));
+    }
+    const auto waits = [&](std::uint32_t os_id, std::uint64_t task) {
+      if (const auto index = indices.find(task); index != indices.end()) found.waited_for.emplace(os_id, index->second);
+    };
+    for (const TaskOfThread& of : threads.waited_for) waits(of.os_id, of.task);
+    for (const TasksOfThreads::WaitedForAll& all : threads.waited_for_all) waits(all.os_id, all.counter);
+    found.missing = missing();
+    return found;
+  }
+
+  std::string missing() const {
+    if (left_out_ != 0) {
+      return "there are more than " + std::to_string(limits_.tasks) + " tasks, and the others are left out";
+    }
+    if (over_) return kTasksTimeOver;
+    return heap_missing_ ? kHeapNotRead : std::string();
+  }
+
+  ManagedObjects& objects_;
+  const TaskLimits limits_;
+  const Clock::time_point end_;
+  std::map<std::uint64_t, std::optional<ReadTask>> tasks_;  // by address; without a value until it is read
+  std::deque<std::uint64_t> to_read_;
+  std::unordered_map<std::uint64_t, std::uint32_t> running_;  // OS ids of threads by tasks
+  std::size_t left_out_ = 0, steps_ = 0;
+  bool over_ = false, heap_missing_ = false;
+};
+
+}  // namespace
+
+FoundTasks find_tasks(ManagedObjects& objects, const TasksOfThreads& threads, const TaskLimits& limits) {
+  return TaskGraph(objects, limits).find(threads);
+}
+
+FoundTasks consistent_tasks(const FoundTasks& first, FoundTasks second) {
+  const auto before = [&](std::uint64_t address) -> const AsyncTask* {
+    const auto found = std::ranges::lower_bound(first.tasks, address, {}, &AsyncTask::address);
+    return found != first.tasks.end() && found->address == address ? &*found : nullptr;
+  };
+  const auto same_awaits = [&](const AsyncTask& a, const AsyncTask& b) {
+    return std::ranges::equal(a.awaits, b.awaits, [&](std::uint32_t i, std::uint32_t j) {
+      return first.tasks[i].address == second.tasks[j].address;
+    });
+  };
+  const auto context = [](const FoundTasks& found, const AsyncTask& task) {
+    return task.continues_on < found.contexts.size() ? found.contexts[task.continues_on].address : 0;
+  };
+  std::vector<bool> same;
+  for (const AsyncTask& task : second.tasks) {
+    const AsyncTask* const then = before(task.address);
+    same.push_back(then != nullptr && then->status == task.status && then->thread == task.thread &&
+                   then->await_number == task.await_number && then->not_resumed == task.not_resumed &&
+                   then->type == task.type && context(first, *then) == context(second, task) &&
+                   same_awaits(*then, task));
+  }
+  for (std::size_t i = 0; i < second.tasks.size(); ++i) {
+    if (same[i]) continue;
+    AsyncTask& task = second.tasks[i];
+    task.awaits.clear();
+    task.thread = 0;
+    task.not_resumed = false;
+    task.continues_on = AsyncTask::kNone;
+    if (task.status == TaskStatus::running || task.status == TaskStatus::queued) task.status = TaskStatus::waiting;
+  }
+  std::erase_if(second.waited_for, [&](const auto& waits) {
+    const auto then = first.waited_for.find(waits.first);
+    return then == first.waited_for.end() ||
+           first.tasks[then->second].address != second.tasks[waits.second].address;
+  });
+  return second;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,230 @@
+#include "walker/locks/contexts.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "walker/locks/object_paths.h"
+#include "walker/locks/stack_words.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::size_t kMaxContexts = 64, kMaxThreads = 2'000;
+constexpr std::size_t kMaxHeld = 64;  // the objects to which a context refers
+
+constexpr std::string_view kContext = "System.Threading.SynchronizationContext",
+                           kScheduler = "System.Threading.Tasks.TaskScheduler";
+// Objects that belong to no context.
+constexpr std::string_view kEnds[] = {"System.Threading.Tasks.Task",
+                                      "System.Threading.Thread",
+                                      "System.Threading.ExecutionContext",
+                                      "System.Threading.ThreadPoolWorkQueue",
+                                      "System.Threading.TimerQueue",
+                                      "System.Type",
+                                      "System.String",
+                                      "System.Reflection.MemberInfo"};
+// By these methods all threads use a context or a scheduler; the rest of the type belongs to the thread that serves it.
+constexpr std::string_view kUses[] = {"Post",
+                                      "Send",
+                                      "Wait",
+                                      "WaitHelper",
+                                      "OperationStarted",
+                                      "OperationCompleted",
+                                      "CreateCopy",
+                                      "QueueTask",
+                                      "TryDequeue",
+                                      "TryExecuteTaskInline",
+                                      "GetScheduledTasks"};
+
+std::string_view without_arguments(std::string_view type) { return type.substr(0, type.find('<')); }
+
+class ContextSearch {
+ public:
+  ContextSearch(Snapshot& snapshot, const Target& target, ClrQuestions& clr)
+      : snapshot_(snapshot), objects_(target.memory(), clr), stacks_(target) {
+    std::map<std::uint32_t, const Thread*> walked;
+    for (const Thread& thread : snapshot.threads) walked.emplace(thread.os_id, &thread);
+    for (const ClrThread& thread : clr.threads()) {
+      if (thread.os_id == 0 || thread.object == 0 || threads_.size() == kMaxThreads) continue;
+      const auto found = walked.find(thread.os_id);
+      if (found == walked.end()) continue;
+      constexpr std::uint32_t kPoolWorker = 0x0100'0000;
+      threads_.push_back({.thread = found->second,
+                          .object = thread.object,
+                          .current = objects_.reference(thread.object, {"_synchronizationContext"}),
+                          .pool = (thread.state & kPoolWorker) != 0});
+    }
+  }
+
+  void find() {
+    for (const AsyncTask& task : snapshot_.tasks) {
+      if (!has_ended(task.status) || task.continues_on >= snapshot_.contexts.size()) continue;
+      with_queue_.insert(snapshot_.contexts[task.continues_on].address);
+    }
+    for (std::size_t i = 0; i < snapshot_.contexts.size() && i < kMaxContexts; ++i) {
+      AsyncContext& context = snapshot_.contexts[i];
+      context.thread = server_of(context.address);
+    }
+  }
+
+ private:
+  struct RuntimeThread {
+    const Thread* thread = nullptr;
+    std::uint64_t object = 0;
+    std::uint64_t current = 0;  // its SynchronizationContext; 0 if none
+    bool pool = false;
+  };
+
+  bool is_end(std::uint64_t object) {
+    return std::ranges::any_of(kEnds, [&](std::string_view type) { return objects_.is_a(object, type); });
+  }
+
+  std::uint32_t thread_of(std::uint64_t object) const {
+    const auto found = std::ranges::find(threads_, object, &RuntimeThread::object);
+    return object == 0 || found == threads_.end() ? 0 : found->thread->os_id;
+  }
+
+  std::uint32_t server_of(std::uint64_t context) {
+    if (objects_.is_a(context, "System.Threading.Tasks.SynchronizationContextTaskScheduler")) {
+      context = objects_.reference(context, {"m_synchronizationContext"});
+    }
+    if (objects_.is_a(context, "System.Windows.Forms.WindowsFormsSynchronizationContext")) return forms_thread(context);
+    if (objects_.is_a(context, "System.Windows.Threading.DispatcherSynchronizationContext")) {
+      return thread_of(objects_.reference(objects_.reference(context, {"_dispatcher"}), {"_dispatcherThread"}));
+    }
+    if (objects_.is_a(context, kScheduler)) return thread_of_scheduler(context);
+    if (!objects_.is_a(context, kContext)) return 0;
+    if (objects_.type_name(context) == kContext) return 0;
+    return thread_of_own(context);
+  }
+
+  // A weak reference leads to its object through a handle, whose lowest bits are flags.
+  std::uint32_t forms_thread(std::uint64_t context) {
+    for (const std::string_view name : {"_destinationThread", "_destinationThreadRef", "destinationThreadRef"}) {
+      const std::uint64_t weak = objects_.reference(context, {name});
+      for (const std::string_view handle : {"_taggedHandle", "m_handle"}) {
+        const auto at = weak == 0 ? std::nullopt : objects_.value<std::uint64_t>(weak, {handle});
+        const auto object = at ? objects_.memory().read_value<std::uint64_t>(*at & ~7ull) : std::nullopt;
+        if (object) return thread_of(*object);
+      }
+    }
+    return 0;
+  }
+
+  // The types of which a method may be the context's loop, without type arguments: its own and its base types and, if
+  // the context has a queue, those of the objects to which it refers, one of which may have the loop. The types of .NET
+  // are no loop of a particular context.
+  std::vector<std::string> loop_types(std::uint64_t context) {
+    std::vector<std::string> types;
+    const auto add_name = [&](std::string_view type) {
+      const std::string_view name = without_arguments(type);
+      if (!name.empty() && !name.starts_with("System.")) types.emplace_back(name);
+    };
+    const auto add = [&](std::uint64_t object) {
+      const ManagedType* const type = objects_.objects().type_of(object);
+      if (type == nullptr) return;
+      add_name(type->clr.name);
+      for (const std::string& base : type->bases) add_name(base);
+    };
+    add(context);
+    if (with_queue_.contains(context)) {
+      for (const std::uint64_t object : held_by(context)) add(object);
+    }
+    return types;
+  }
+
+  std::vector<std::uint64_t> held_by(std::uint64_t object) {
+    std::vector<std::uint64_t> held = objects_.words(object, kMaxHeld);
+    objects_.objects().expect(held);
+    std::erase_if(held, [&](std::uint64_t at) { return objects_.type_name(at).empty() || is_end(at); });
+    return held;
+  }
+
+  static bool is_in_loop(const Thread& thread, const std::vector<std::string>& types) {
+    return std::ranges::any_of(thread.stack.frames, [&](const StackFrame& frame) {
+      return frame.kind == FrameKind::managed && std::ranges::any_of(types, [&](const std::string& type) {
+               return is_loop_of(frame.name, type);
+             });
+    });
+  }
+
+  std::uint32_t thread_of_own(std::uint64_t context) {
+    const std::vector<std::string> types = loop_types(context);
+    std::vector<const RuntimeThread*> current, loops;
+    bool doubtful = false;
+    for (const RuntimeThread& thread : threads_) {
+      if (thread.current == context) current.push_back(&thread);
+      if (!is_in_loop(*thread.thread, types)) continue;
+      if (thread.current == context) loops.push_back(&thread);
+      // It may serve this context without having it as its current one.
+      doubtful = doubtful || thread.current == 0;
+    }
+    if (doubtful || loops.size() > 1) return 0;
+    if (loops.size() == 1) return loops.front()->thread->os_id;
+    if (current.size() != 1 || !with_queue_.contains(context)) return 0;
+    std::vector<std::uint64_t> parts = held_by(context);
+    parts.push_back(context);
+    for (const RuntimeThread& thread : threads_) {
+      if (&thread == current.front()) continue;
+      const std::vector<std::uint64_t> words = stacks_.of(*thread.thread);
+      for (const std::uint64_t part : parts) {
+        if (std::ranges::binary_search(words, part)) return 0;
+      }
+    }
+    return current.front()->thread->os_id;
+  }
+
+  // A pool may run the tasks of a scheduler on any of its threads.
+  std::uint32_t thread_of_scheduler(std::uint64_t scheduler) {
+    const std::string type(without_arguments(objects_.type_name(scheduler)));
+    std::uint32_t only = 0;
+    for (const RuntimeThread& thread : threads_) {
+      const std::vector<StackFrame>& frames = thread.thread->stack.frames;
+      bool runs = false;
+      for (std::size_t i = 1; i < frames.size() && !runs; ++i) {
+        runs = frames[i - 1].name.starts_with("System.Threading.Tasks.TaskScheduler.TryExecuteTask(") &&
+               is_loop_of(frames[i].name, type);
+      }
+      if (!runs) continue;
+      if (!std::ranges::binary_search(stacks_.of(*thread.thread), scheduler)) continue;
+      if (only != 0 || thread.pool) return 0;
+      only = thread.thread->os_id;
+    }
+    return only;
+  }
+
+  Snapshot& snapshot_;
+  ObjectPaths objects_;
+  StackWords stacks_;
+  std::vector<RuntimeThread> threads_;
+  std::set<std::uint64_t> with_queue_;  // contexts whose own queue has continuations
+};
+
+}  // namespace
+
+bool is_loop_of(std::string_view frame, std::string_view type) {
+  if (type.empty() || !frame.starts_with(type)) return false;
+  frame.remove_prefix(type.size());
+  if (frame.starts_with('<')) {
+    std::size_t at = 0;
+    int depth = 0;
+    do {
+      depth += frame[at] == '<' ? 1 : frame[at] == '>' ? -1 : 0;
+    } while (++at < frame.size() && depth > 0);
+    frame.remove_prefix(at);
+  }
+  if (!frame.starts_with('.')) return false;
+  const std::string_view method = frame.substr(1, frame.find_first_of("(<", 1) - 1);
+  const bool simple = !method.empty() && method.find('.') == std::string_view::npos;  // no constructor, no nested type
+  return simple && std::ranges::find(kUses, method) == std::end(kUses);
+}
+
+void add_context_threads(Snapshot& snapshot, const Target& target, ClrQuestions& clr) {
+  if (!snapshot.contexts.empty()) ContextSearch(snapshot, target, clr).find();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,109 @@
+#include "walker/locks/target_tasks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "walker/clr/tasks/task_stacks.h"
+#include "walker/locks/waiting_threads.h"
+
+namespace mixwalk {
+namespace {
+
+// How many threads are captured again, and how much of each stack is looked at.
+constexpr std::size_t kMaxTaskThreads = 1000;
+constexpr std::uint64_t kMaxTaskBytes = 256 << 10;
+constexpr std::size_t kGeneralRegisters = 16;
+
+constexpr char kTooManyThreads[] = "too many threads wait for tasks or run them";
+
+class TaskSearch {
+ public:
+  TaskSearch(Snapshot& snapshot, Target& target, ClrQuestions& clr, const TaskLimits& limits)
+      : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target), limits_(limits),
+        end_(std::chrono::steady_clock::now() + limits.time) {}
+
+  void add() {
+    forget();
+    const std::vector<TaskStack> stacks = capture();
+    const bool live = forget();
+    FoundTasks found = read(stacks);
+    if (live) {
+      forget();
+      found = consistent_tasks(found, read(stacks));
+    }
+    for (const TaskStack& stack : stacks) {
+      const auto waits = found.waited_for.find(stack.thread->os_id);
+      if (waits == found.waited_for.end()) continue;
+      // The thread is in the same wait as long as nothing has changed there.
+      if (live && capture(*stack.thread) != stack) continue;
+      thread_of(stack).waits_for_task = waits->second;
+    }
+    snapshot_.tasks = std::move(found.tasks);
+    snapshot_.contexts = std::move(found.contexts);
+    snapshot_.tasks_missing = !clr_.obstacle().empty() ? clr_.obstacle() : std::move(found.missing);
+    if (cut_ && snapshot_.tasks_missing.empty()) snapshot_.tasks_missing = kTooManyThreads;
+  }
+
+ private:
+  // Returns whether the target runs.
+  bool forget() {
+    const bool live = target_.forget_memory();
+    if (live) clr_.target_ran();
+    return live;
+  }
+
+  std::vector<TaskStack> capture() {
+    std::vector<TaskStack> stacks;
+    // Threads that wait come first, if there are too many.
+    for (const bool wait : {true, false}) {
+      for (const Thread& thread : snapshot_.threads) {
+        if (waits_for_task(thread) != wait || !task_stack_end(thread)) continue;
+        if (stacks.size() == kMaxTaskThreads || std::chrono::steady_clock::now() >= end_) {
+          cut_ = true;
+          return stacks;
+        }
+        if (TaskStack stack = capture(thread); !stack.words.empty()) stacks.push_back(std::move(stack));
+      }
+    }
+    return stacks;
+  }
+
+  TaskStack capture(const Thread& thread) {
+    std::vector<std::uint64_t> words = waiting_.words_of(thread, *task_stack_end(thread), kMaxTaskBytes);
+    TaskStack stack{.thread = &thread, .registers = {}, .words = {}};
+    if (words.size() <= kGeneralRegisters) return stack;
+    const auto first = words.begin() + kGeneralRegisters;
+    stack.registers.assign(words.begin(), first);
+    stack.words.assign(first, words.end());
+    return stack;
+  }
+
+  FoundTasks read(const std::vector<TaskStack>& stacks) {
+    ManagedObjects objects(target_.memory(), clr_);
+    return find_tasks(objects, tasks_of_threads(objects, stacks), limits_);
+  }
+
+  Thread& thread_of(const TaskStack& stack) {
+    return snapshot_.threads[static_cast<std::size_t>(stack.thread - snapshot_.threads.data())];
+  }
+
+  Snapshot& snapshot_;
+  Target& target_;
+  ClrQuestions& clr_;
+  WaitingThreads waiting_;
+  const TaskLimits limits_;
+  const std::chrono::steady_clock::time_point end_;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+bool has_task_waits(const Snapshot& snapshot) { return std::ranges::any_of(snapshot.threads, waits_for_task); }
+
+void add_tasks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const TaskLimits& limits) {
+  if (limits.heap || has_task_waits(snapshot)) TaskSearch(snapshot, target, clr, limits).add();
+}
+
+}  // namespace mixwalk

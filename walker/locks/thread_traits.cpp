@@ -1,0 +1,78 @@
+#include "walker/locks/thread_traits.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "unmanaged/ascii_lower.h"
+
+namespace mixwalk {
+namespace {
+
+// ThreadState of the runtime's threads.h: the same bits in .NET Framework and .NET 8 to 10.
+constexpr std::uint32_t kPoolWorker = 0x0100'0000, kSta = 0x4000, kMta = 0x8000;
+constexpr std::uint32_t kBackground = 0x200;
+// The runtime begins with two threads: the one that has started it, and the finalizer, which is in the background.
+constexpr std::uint32_t kFirstThreads = 2;
+
+// The loops of Windows Forms and WPF, as managed frames.
+constexpr std::string_view kLoops[] = {"System.Windows.Forms.Application.Run(",
+                                       "System.Windows.Forms.Application.RunDialog(",
+                                       "System.Windows.Forms.Application+ThreadContext.RunMessageLoop",
+                                       "System.Windows.Threading.Dispatcher.Run(",
+                                       "System.Windows.Threading.Dispatcher.PushFrame"};
+constexpr std::string_view kContexts[] = {"System.Windows.Forms.WindowsFormsSynchronizationContext",
+                                          "System.Windows.Threading.DispatcherSynchronizationContext"};
+// Functions of user32.dll in which a loop without .NET is, or which it has called.
+constexpr std::string_view kMessages[] = {"GetMessageW", "GetMessageA", "DispatchMessageW", "DispatchMessageA"};
+
+const Thread* first_of(const Snapshot& snapshot, const std::map<std::uint32_t, const ClrThread*>& known) {
+  const auto earliest = std::ranges::min_element(snapshot.threads, {}, &Thread::created);
+  if (earliest == snapshot.threads.end()) return nullptr;
+  if (earliest->created != 0) return &*earliest;
+  for (const Thread& thread : snapshot.threads) {
+    const auto found = known.find(thread.os_id);
+    if (found == known.end() || found->second->managed_id > kFirstThreads) continue;
+    if (found->second->state != 0 && (found->second->state & kBackground) == 0) return &thread;
+  }
+  return nullptr;
+}
+
+bool is_in_loop(const Snapshot& snapshot, const Thread& thread, bool first) {
+  return std::ranges::any_of(thread.stack.frames, [&](const StackFrame& frame) {
+    const auto begins = [&](std::string_view name) { return frame.name.starts_with(name); };
+    if (frame.kind == FrameKind::managed) return std::ranges::any_of(kLoops, begins);
+    // Other threads may have a window of their own for messages between threads, as COM's threads do.
+    const bool native = frame.kind == FrameKind::native && frame.module != Frame::kNone && !is_guess(frame.trust);
+    if (!first || !native || !std::ranges::any_of(kMessages, begins)) return false;
+    const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];
+    return ascii_lower(module_name(module)) == "user32.dll";
+  });
+}
+
+}  // namespace
+
+void add_thread_traits(Snapshot& snapshot, std::span<const ClrThread> threads) {
+  std::map<std::uint32_t, const ClrThread*> known;
+  for (const ClrThread& thread : threads) {
+    if (thread.os_id != 0) known.emplace(thread.os_id, &thread);
+  }
+  const Thread* const first = first_of(snapshot, known);
+  for (Thread& thread : snapshot.threads) {
+    ThreadTraits& traits = thread.traits;
+    traits.main = &thread == first;
+    traits.pumps = is_in_loop(snapshot, thread, traits.main);
+    if (const auto found = known.find(thread.os_id); found != known.end()) {
+      const std::uint32_t state = found->second->state;
+      traits.pool = (state & kPoolWorker) != 0;
+      traits.sta = (state & kSta) != 0;
+      traits.mta = (state & kMta) != 0;
+    }
+    for (const AsyncContext& context : snapshot.contexts) {
+      const bool serves = context.thread != 0 && context.thread == thread.os_id;
+      if (serves && std::ranges::find(kContexts, context.type) != std::end(kContexts)) traits.pumps = true;
+    }
+  }
+}
+
+}  // namespace mixwalk
