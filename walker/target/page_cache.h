@@ -15,8 +15,8 @@ namespace mixwalk {
 // A cache of whole pages for memory that is costly to read, since a debugging library reads the same few pages word by
 // word. A page is kept as it was when it was first read, until drop(). A page that cannot be read is remembered, too.
 // Neighbouring pages that one read needs are read together, since each read of another process is a request to the
-// system; with `around`, so are pages that are likely to be needed next. Holds at most `pages` pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a
-// time.
+// system; with `around`, so are pages that are likely to be needed next. Holds at most `pages` pages; a page replaces
+// another one in the same slot. Not frozen-safe; one thread at a time.
 class PageCache final : public MemoryReader {
  public:
   static constexpr std::size_t kPageBytes = 4096;
