@@ -12,6 +12,8 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kNone = WaitGraph::kNone;
+// So many tasks in a row are all named.
+constexpr std::size_t kNamedTasks = 3;
 
 std::string with_type(std::string text, std::string_view type) {
   return type.empty() ? text : text + " (" + clipped(type) + ")";
@@ -89,7 +91,7 @@ class PathWords {
     // Of many tasks in a row, the first and the last say the most.
     std::size_t last = i;
     while (is(last + 1, WaitNode::Kind::task)) ++last;
-    if (last <= i + 1) return text + ", which waits for ";
+    if (last < i + kNamedTasks) return text + ", which waits for ";
     next = last;
     return text + ", which waits through " + count_words(last - i - 1, "more task") + " for ";
   }

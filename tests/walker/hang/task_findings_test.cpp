@@ -417,6 +417,9 @@ std::vector<Snapshot> pool_program(std::size_t count, std::int32_t max, std::int
       builder.task({.status = done, .not_resumed = true});
     }
     builder.thread(0x30, managed_thread(task_wait())).waits_for(0);
+    builder.thread(0x34, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                         "M System.Threading.PortableThreadPool+GateThread.GateThreadStart()"}));
+    builder.last().traits.pool = true;
     builder.snapshot().pool = {.queued = queued, .workers = kWorkers, .working = kWorkers, .max = max,
                                .items = {{"Orders.Client.FetchAsync()", 200}, {"Orders.Log()", 1}}};
   });
