@@ -166,7 +166,10 @@ std::string task_words(const AsyncTask& task) {
       return "all of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAll)";
     case TaskKind::when_any:
       return "one of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAny)";
-    case TaskKind::completion_source: return "a TaskCompletionSource";
+    case TaskKind::completion_source:
+      // A thread runs such a task only if it is in the callback of the timer.
+      return task.status == TaskStatus::running ? "the end of a timer's callback (Timer.DisposeAsync)"
+                                                : "a TaskCompletionSource";
     case TaskKind::io: return with_type("input or output", task.object_type);
     case TaskKind::value_source: return with_type("a ValueTask", task.type);
     case TaskKind::other:

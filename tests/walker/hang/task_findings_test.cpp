@@ -317,11 +317,11 @@ TEST(TaskFindingsTest, ATaskWhoseThreadWaitsForALockOfTheWaitingThread) {
 TEST(TaskFindingsTest, ATimerThatDisposesOfItselfInItsCallback) {
   const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
     builder.thread(1, pool_thread(task_wait("M Orders.Poll(System.Object)"))).waits_for(0);
-    builder.task({.status = running, .type = "System.Threading.Tasks.Task", .thread = 1});
+    builder.task({.kind = completion_source, .status = running, .thread = 1});
   });
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
   EXPECT_EQ(found.findings[0].threads[0].words,
-            "waits for a task (System.Threading.Tasks.Task), which runs on that very thread");
+            "waits for the end of a timer's callback (Timer.DisposeAsync), which runs on that very thread");
 }
 
 TEST(TaskFindingsTest, AThreadThatWaitsForATaskOfAStuckThreadStandsBehindIt) {
