@@ -11,6 +11,9 @@
 namespace mixwalk {
 namespace {
 
+// So many tasks in a row are all named.
+constexpr std::size_t kNamedTasks = 3;
+
 std::string with_type(std::string text, std::string_view type) {
   return type.empty() ? text : text + " (" + clipped(type) + ")";
 }
@@ -87,7 +90,7 @@ class PathWords {
     // Of many tasks in a row, the first and the last say the most.
     std::size_t last = i;
     while (is(last + 1, WaitNode::Kind::task)) ++last;
-    if (last <= i + 1) return text + ", which waits for ";
+    if (last < i + kNamedTasks) return text + ", which waits for ";
     next = last;
     return text + ", which waits through " + count_words(last - i - 1, "more task") + " for ";
   }
@@ -162,7 +165,10 @@ std::string task_words(const AsyncTask& task) {
       return "all of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAll)";
     case TaskKind::when_any:
       return "one of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAny)";
-    case TaskKind::completion_source: return "a TaskCompletionSource";
+    case TaskKind::completion_source:
+      // A thread runs such a task only if it is in the callback of the timer.
+      return task.status == TaskStatus::running ? "the end of a timer's callback (Timer.DisposeAsync)"
+                                                : "a TaskCompletionSource";
     case TaskKind::io: return with_type("input or output", task.object_type);
     case TaskKind::value_source: return with_type("a ValueTask", task.type);
     case TaskKind::other:

@@ -22,6 +22,17 @@ bool has_time_limit(const Thread& thread) {
   });
 }
 
+// The pool has threads of its own beside its workers, which the runtime counts as threads of the pool as well.
+bool is_worker(const Thread& thread) {
+  constexpr std::string_view kOthers[] = {"System.Threading.PortableThreadPool+GateThread.",
+                                          "System.Threading.PortableThreadPool+WaitThread.",
+                                          "System.Threading.PortableThreadPool+IOCompletionPoller."};
+  if (is_pool_worker(thread)) return true;
+  return thread.traits.pool && std::ranges::none_of(thread.stack.frames, [&](const Frame& frame) {
+           return std::ranges::any_of(kOthers, [&](std::string_view begin) { return frame.name.starts_with(begin); });
+         });
+}
+
 }  // namespace
 
 WaitGraph::WaitGraph(const Snapshot& snapshot) : snapshot_(snapshot) {
@@ -33,7 +44,7 @@ WaitGraph::WaitGraph(const Snapshot& snapshot) : snapshot_(snapshot) {
   ways_out_.resize(size());
   for (std::uint32_t i = 0; i < first_lock_; ++i) {
     threads_.try_emplace(snapshot.threads[i].os_id, i);
-    if (snapshot.threads[i].traits.pool || is_pool_worker(snapshot.threads[i])) workers_.push_back(i);
+    if (is_worker(snapshot.threads[i])) workers_.push_back(i);
   }
   add_locks();
   add_tasks();

@@ -235,7 +235,7 @@ constexpr WaitRule kRules[] = {
     // WaitsTest.
     {"process-output", outside, kWrapper, "waits for the end of the output of a process that has ended", {},
      {"System.Diagnostics.Process.WaitForExit*"}, {"task-wait"}},
-    {"queue-add", signal, kWrapper, "waits for room in a collection (BlockingCollection)", {},
+    {"queue-add", blocked, kWrapper, "waits for room in a collection (BlockingCollection)", {},
      {"System.Collections.Concurrent.BlockingCollection.Add*",
       "System.Collections.Concurrent.BlockingCollection.TryAdd*"},
      {"semaphore-slim", "monitor-wait"}},

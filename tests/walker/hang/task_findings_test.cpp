@@ -317,11 +317,11 @@ TEST(TaskFindingsTest, ATaskWhoseThreadWaitsForALockOfTheWaitingThread) {
 TEST(TaskFindingsTest, ATimerThatDisposesOfItselfInItsCallback) {
   const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
     builder.thread(1, pool_thread(task_wait("M Orders.Poll(System.Object)"))).waits_for(0);
-    builder.task({.status = running, .type = "System.Threading.Tasks.Task", .thread = 1});
+    builder.task({.kind = completion_source, .status = running, .thread = 1});
   });
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
   EXPECT_EQ(found.findings[0].threads[0].words,
-            "waits for a task (System.Threading.Tasks.Task), which runs on that very thread");
+            "waits for the end of a timer's callback (Timer.DisposeAsync), which runs on that very thread");
 }
 
 TEST(TaskFindingsTest, AThreadThatWaitsForATaskOfAStuckThreadStandsBehindIt) {
@@ -417,6 +417,9 @@ std::vector<Snapshot> pool_program(std::size_t count, std::int32_t max, std::int
       builder.task({.status = done, .not_resumed = true});
     }
     builder.thread(0x30, managed_thread(task_wait())).waits_for(0);
+    builder.thread(0x34, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
+                                         "M System.Threading.PortableThreadPool+GateThread.GateThreadStart()"}));
+    builder.last().traits.pool = true;
     builder.snapshot().pool = {.queued = queued, .workers = kWorkers, .working = kWorkers, .max = max,
                                .items = {{"Orders.Client.FetchAsync()", 200}, {"Orders.Log()", 1}}};
   });

@@ -60,6 +60,12 @@ bool runs_delegate(const Frame& frame) {
                                  frame.name.find(".InnerInvoke(") != std::string::npos);
 }
 
+// Whether the frame is that of a timer that runs its callback.
+bool runs_timer(const Frame& frame) {
+  return frame.kind == FrameKind::managed && frame.name.starts_with("System.Threading.TimerQueueTimer.");
+}
+constexpr std::size_t kFramesOfTimer = 3;
+
 std::optional<std::uint64_t> end_of(const Thread& thread, std::size_t frame) {
   const std::vector<StackFrame>& frames = thread.stack.frames;
   if (frames.empty()) return std::nullopt;
@@ -80,6 +86,9 @@ class StackSearch {
         find_machine(machine, objects_in({i, i + kFramesOfMachine}, false));
       } else if (runs_delegate(frames[i])) {
         find_delegate(objects_in({i, i + kFramesOfDelegate}, false));
+      } else if (runs_timer(frames[i])) {
+        // The callback may have saved the register with the timer.
+        find_timer(objects_in({i == 0 ? 0 : i - 1, i + kFramesOfTimer}, false));
       }
     }
   }
@@ -176,6 +185,21 @@ class StackSearch {
     }
   }
 
+  // Timer.DisposeAsync gives the timer a task that ends when no callback of the timer runs any more. TimerQueueTimer of
+  // .NET 8 to 10 (public). Real case: a callback that waits for this task.
+  void find_timer(const std::vector<std::uint64_t>& objects) {
+    for (const std::uint64_t object : objects) {
+      const ManagedType& type = *objects_.type_of(object);
+      if (!type.is("System.Threading.TimerQueueTimer")) continue;
+      const auto running = objects_.value<std::int32_t>(object, type, "_callbacksRunning").value_or(0);
+      const std::uint64_t task = objects_.reference(object, type, "_notifyWhenNoCallbacksRunning");
+      const ManagedType* const of = objects_.type_of(task);
+      const TaskOfThread found{thread_.os_id, task};
+      const bool known = std::ranges::find(found_.running, found) != found_.running.end();
+      if (running > 0 && of != nullptr && of->task && !known) found_.running.push_back(found);
+    }
+  }
+
   ManagedObjects& objects_;
   const TaskStack& stack_;
   const Thread& thread_;
@@ -193,6 +217,7 @@ std::optional<std::uint64_t> task_stack_end(const Thread& thread) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (!machine_in(frames[i]).empty()) end = std::max(end, i + kFramesOfMachine);
     if (runs_delegate(frames[i])) end = std::max(end, i + kFramesOfDelegate);
+    if (runs_timer(frames[i])) end = std::max(end, i + kFramesOfTimer);
   }
   return end != 0 ? end_of(thread, end) : std::nullopt;
 }

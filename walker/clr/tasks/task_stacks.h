@@ -35,7 +35,7 @@ struct TaskStack {
 // - A thread waits for a Task if both are on its stack: the Task, and an event that the Task sets at its end
 //   (Task.SpinThenBlockingWait makes a SetOnInvokeMres, and gives it to the Task as a continuation).
 // - A thread runs a Task, or a method's state machine, if the frames that do so have one such object, which has begun
-//   and has not ended.
+//   and has not ended. It also runs the task of Timer.DisposeAsync if it is in the callback of that timer.
 TasksOfThreads tasks_of_threads(ManagedObjects& objects, std::span<const TaskStack> stacks);
 
 }  // namespace mixwalk
