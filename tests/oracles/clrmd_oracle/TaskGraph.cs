@@ -35,6 +35,7 @@ internal static class TaskGraph
             }
 
             Machine? machine = StateMachine(task);
+            ClrObject awaited = machine?.Awaited ?? SourceOf(task);
             yield return new
             {
                 task = Hex(task.Address),
@@ -43,14 +44,20 @@ internal static class TaskGraph
                 status = isTask ? Status(flags) : null,
                 machine = machine?.Type,
                 state = machine?.State,
-                awaits = machine is { Awaited: not 0 } ? Hex(machine.Awaited) : null,
-                awaits_type = machine?.AwaitedType,
+                awaits = awaited.IsNull ? null : Hex(awaited.Address),
+                awaits_type = awaited.Type?.Name,
                 continuations,
             };
         }
     }
 
-    private sealed record Machine(string Type, int State, ulong Awaited, string? AwaitedType);
+    private sealed record Machine(string Type, int State, ClrObject Awaited);
+
+    // The object behind the ValueTask of which this is the task (ValueTask.AsTask).
+    private static ClrObject SourceOf(ClrObject task) =>
+        task.Type!.Name!.EndsWith("+ValueTaskSourceAsTask", StringComparison.Ordinal)
+            ? task.ReadObjectField("_source")
+            : default;
 
     private static string Status(int flags) =>
         (flags & Faulted) != 0 ? "faulted"
@@ -101,7 +108,7 @@ internal static class TaskGraph
 
         if (type?.GetFieldByName("<>1__state") is not { } state)
         {
-            return new Machine(type?.Name ?? "(unknown)", int.MinValue, 0, null);
+            return new Machine(type?.Name ?? "(unknown)", int.MinValue, default);
         }
 
         int number = state.Read<int>(at, interior);
@@ -123,7 +130,7 @@ internal static class TaskGraph
             }
         }
 
-        return new Machine(type.Name!, number, awaited.Address, awaited.Type?.Name);
+        return new Machine(type.Name!, number, awaited);
     }
 
     // The first object in an awaiter, which is a task or what stands behind a ValueTask.
