@@ -1,6 +1,6 @@
 // Measures what mixwalk costs, in one run with its peers and the floor: tests/bench/run.
 // usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput
-//                                          dump-files written-dumps waits
+//                                          dump-files written-dumps waits tasks
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +17,7 @@ int main(int count, char** arguments) {
       {"symbols", show_symbolising},   {"phases", show_record_phases},
       {"throughput", show_throughput}, {"dump-files", show_dump_files},
       {"written-dumps", show_written_dumps}, {"waits", show_waits},
+      {"tasks", show_task_graph},
   };
   if (count == 3 && std::strcmp(arguments[1], "--hold") == 0) {
     return hold_memory(std::strtoull(arguments[2], nullptr, 10));

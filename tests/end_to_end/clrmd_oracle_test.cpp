@@ -1,18 +1,21 @@
 // Dumps that mixwalk has written are read by mixwalk and by ClrMD. ClrMD is Microsoft's library for dumps. It asks the
 // same debugging library as mixwalk, but in its own way. The managed frames of all threads must be the same, frame by
-// frame.
+// frame, and so must the tasks of the heap, with what they wait for.
 
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/end_to_end/hanging_program.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/scoped_environment.h"
 
@@ -185,6 +188,159 @@ INSTANTIATE_TEST_SUITE_P(, SameDump,
                                                             temporary_file("clrmd_chain.json")}, 150},
                                          Program{"orders-demo", {}, 20}, Program{"sqlite", {}, 30}),
                          [](const auto& info) { return std::string(info.param.name).substr(0, 6); });
+
+// A program with tasks, and the folder of its runtime.
+struct TaskProgram {
+  const char* name;
+  std::vector<std::string> line;
+  std::string folder;
+  std::size_t least_open, least_edges;
+};
+
+class SameTasks : public testing::TestWithParam<TaskProgram> {
+ protected:
+  // Both readings of one dump. While the runtime moves objects, no reader can walk through the heap, so the next dump
+  // is taken.
+  void read() {
+    std::vector<std::string> line = GetParam().line;
+    line.front() = fixture(line.front());
+    ChildProcess program(line, StartOptions{.environment = {{"DOTNET_PROCESSOR_COUNT", "4"}}});
+    ASSERT_TRUE(read_until_ready(program));
+    const std::string path = temporary_file("clrmd_tasks.dmp");
+    const std::string library = fixture(GetParam().folder + "mscordaccore.dll");
+    for (bool walkable = false; !walkable;) {
+      const ProgramResult written =
+          run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", path}, 200'000);
+      ASSERT_EQ(written.exit_code, 0u) << written.err;
+      const ScopedEnvironment environment(dynamic_methods_may_end());
+      const ProgramResult oracle = run_program({fixture("clrmd_oracle.exe"), path, library, "--tasks"}, 200'000);
+      ASSERT_EQ(oracle.exit_code, 0u) << oracle.err;
+      walkable = oracle.out.find("\"heap_can_be_walked\":true") != std::string::npos;
+      if (walkable) theirs_ = by_address(oracle.out);
+    }
+    program.terminate();
+    const ProgramResult own = run_program({mixwalk_exe(), "dump", path, "--async", "-f", "json"}, 200'000);
+    remove_file(path);
+    ASSERT_EQ(own.exit_code, 0u) << own.err;
+    ours_ = Json::parse(own.out);
+    ASSERT_TRUE(ours_.contains("tasks")) << own.err;
+    for (const Json& task : ours_.at("tasks")) own_.emplace(number(task.at("address")), task);
+    ASSERT_EQ(own_.size(), ours_.at("tasks").size());
+  }
+
+  static std::map<std::uint64_t, Json> by_address(const std::string& lines) {
+    std::map<std::uint64_t, Json> tasks;
+    std::istringstream stream(lines);
+    for (std::string line; std::getline(stream, line);) {
+      const Json task = Json::parse(line);
+      if (task.contains("task")) tasks[number(task.at("task"))] = task;
+    }
+    return tasks;
+  }
+
+  static bool is_open(const Json& status) { return status == "waiting" || status == "queued" || status == "running"; }
+
+  std::set<std::uint64_t> awaited_by(const Json& task) const {
+    std::set<std::uint64_t> addresses;
+    for (const Json& index : task.value("awaits", Json::array())) {
+      addresses.insert(number(ours_.at("tasks").at(index.get<std::size_t>()).at("address")));
+    }
+    return addresses;
+  }
+
+  Json ours_;
+  std::map<std::uint64_t, Json> own_, theirs_;
+};
+
+TEST_P(SameTasks, TasksAreThoseOfClrMd) {
+  ASSERT_NO_FATAL_FAILURE(read());
+  // No reference leads from a WhenAll to its tasks, so they are known by their continuations.
+  std::map<std::uint64_t, std::set<std::uint64_t>> continued_by;
+  std::set<std::uint64_t> value_sources;
+  std::size_t open = 0, edges = 0, contexts = 0;
+  for (const auto& [address, task] : theirs_) {
+    if (task.at("awaits").is_string()) value_sources.insert(number(task.at("awaits")));
+    if (task.at("status") != "open") continue;
+    ++open;
+    EXPECT_TRUE(own_.contains(address)) << "mixwalk does not have " << task;
+    for (const Json& continuation : task.at("continuations")) {
+      if (continuation.at("runs").is_string()) continued_by[number(continuation.at("runs"))].insert(address);
+    }
+  }
+  for (const auto& [address, task] : own_) {
+    SCOPED_TRACE(task.dump());
+    const auto found = theirs_.find(address);
+    if (found == theirs_.end()) {
+      EXPECT_TRUE(value_sources.contains(address)) << "ClrMD has no such task";
+      continue;
+    }
+    const Json& their = found->second;
+    SCOPED_TRACE(their.dump());
+    const Json& status = task.at("status");
+    if (their.at("status").is_string()) {
+      EXPECT_EQ(is_open(status) ? Json("open") : status, their.at("status"));
+    }
+    if (!is_open(status)) continue;
+    const std::set<std::uint64_t> awaited = awaited_by(task);
+    if (their.at("machine").is_string()) {
+      EXPECT_EQ(task.at("kind"), "async-method");
+      EXPECT_EQ(task.value("await_number", -1), std::max(their.at("state").get<int>(), -1));
+    }
+    if (their.at("machine").is_string() || their.at("awaits").is_string()) {
+      std::set<std::uint64_t> expected;
+      if (their.at("awaits").is_string()) expected.insert(number(their.at("awaits")));
+      EXPECT_EQ(awaited, expected);
+      edges += expected.size();
+    } else if (task.at("kind") == "when-all") {
+      // The tasks that have ended are no longer known.
+      std::set<std::uint64_t> still;
+      for (const std::uint64_t one : awaited) {
+        if (is_open(own_.at(one).at("status"))) still.insert(one);
+      }
+      EXPECT_EQ(still, continued_by[address]);
+      edges += still.size();
+    }
+    std::set<Json> posted_to;
+    for (const Json& continuation : their.at("continuations")) posted_to.insert(continuation.at("context"));
+    posted_to.erase(nullptr);
+    if (posted_to.empty()) {
+      EXPECT_FALSE(task.contains("continues_on"));
+    } else if (posted_to.size() == 1) {
+      ASSERT_TRUE(task.contains("continues_on"));
+      EXPECT_EQ(number(ours_.at("contexts").at(task.at("continues_on").get<std::size_t>()).at("address")),
+                number(*posted_to.begin()));
+      ++contexts;
+    }
+  }
+  EXPECT_GE(open, GetParam().least_open);
+  EXPECT_GE(edges, GetParam().least_edges);
+  std::printf("%s: %zu tasks have not ended, %zu edges, %zu continuations in contexts\n", GetParam().name, open, edges,
+              contexts);
+}
+
+constexpr const char* kTaskWays =
+    "result-in-context+result-in-asked-context+monitor-and-context+crossed-async-semaphores+write-while-reading+"
+    "forgotten-source+when-all+value-source+full-channel+timer+process-output+pool-waits";
+
+INSTANTIATE_TEST_SUITE_P(
+    , SameTasks,
+    testing::Values(TaskProgram{"hangs", {"hangs.exe", "--way", kTaskWays}, "", 20, 15},
+                    TaskProgram{"net8_debug",
+                                {"..\\fixtures-net8.0\\hangs_debug.exe", "--way", kTaskWays},
+                                "..\\fixtures-net8.0\\",
+                                20,
+                                15},
+                    TaskProgram{"net9",
+                                {"..\\fixtures-net9.0\\hangs.exe", "--way", kTaskWays},
+                                "..\\fixtures-net9.0\\",
+                                20,
+                                15},
+                    TaskProgram{"kestrel",
+                                {"..\\fixtures-kestrel\\kestrel.exe", "--clients", "300"},
+                                "..\\fixtures-kestrel\\",
+                                1000,
+                                1000}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace mixwalk

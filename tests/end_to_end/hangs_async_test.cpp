@@ -1,0 +1,106 @@
+// Threads that wait for each other by more than monitors: by tasks, contexts, semaphores, locks of readers, other
+// threads, the thread pool. A program hangs in several ways at once, so that few programs are started, and mixwalk must
+// name the cause, the threads and the methods of each of them; what is healthy in it must not be named.
+// MIXWALK_TASK_MATRIX=1 tries each way by itself, on .NET 8, 9 and 10, in Debug and Release builds.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/end_to_end/hang_looks.h"
+#include "tests/end_to_end/hanging_program.h"
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr const char* kLocks =
+    "crossed-semaphores+monitor-and-semaphore+crossed-mutexes+crossed-joins+full-collection+"
+    "crossed-reader-writer-locks+reader-and-monitor+write-while-reading";
+constexpr const char* kTasks =
+    "result-in-context+result-in-asked-context+monitor-and-context+crossed-async-semaphores+forgotten-source+when-all+"
+    "value-source+full-channel+timer+timer-with-event+process-output+pool-waits";
+
+// The exit code of a program that only hangs in this way.
+ExitCode code_of(const std::string& way) {
+  static const std::set<std::string> kStuck = {"full-collection", "process-output", "timer", "timer-with-event"};
+  static const std::set<std::string> kNotKnown = {"forgotten-source", "when-all",     "value-source",
+                                                  "full-channel",     "pool-waits"};
+  if (kNotKnown.contains(way)) return ExitCode::ok;
+  return kStuck.contains(way) ? ExitCode::stuck : ExitCode::deadlock;
+}
+
+TEST(Hangs, LocksOfAllKindsThatAreTakenCrosswise) { expect_hang({.way = kLocks}); }
+
+TEST(Hangs, TasksThatDoNotEnd) { expect_hang({.way = kTasks}); }
+
+// In a Debug build, the state machine of an async method is a class.
+TEST(Hangs, TasksOfADebugBuildThatDoNotEnd) {
+  expect_hang({.way = kTasks, .program = "hangs_debug.exe", .looks = {Look::outside}});
+}
+
+TEST(Hangs, TasksOfNet8ThatDoNotEnd) {
+  expect_hang({.way = kTasks, .program = "..\\fixtures-net8.0\\hangs_debug.exe", .looks = {Look::outside}});
+}
+
+TEST(Hangs, TasksOfNet9ThatDoNotEnd) {
+  expect_hang({.way = kTasks, .program = "..\\fixtures-net9.0\\hangs.exe", .looks = {Look::outside}});
+}
+
+TEST(Hangs, AStarvedThreadPoolWithAQueue) {
+  expect_hang({.way = "starved-pool-with-queue", .code = ExitCode::deadlock});
+}
+
+TEST(Hangs, ThreadsOfWindowsFormsAndOfWpfThatWaitForTheirOwnContinuations) {
+  prepare_desktop();
+  expect_hang({.way = "desktop", .program = "desktop.exe"});
+}
+
+std::vector<std::string> ways() {
+  std::vector<std::string> ways = {"starved-pool-with-queue"};
+  for (const char* joined : {kLocks, kTasks}) {
+    std::istringstream in(joined);
+    for (std::string way; std::getline(in, way, '+');) ways.push_back(way);
+  }
+  return ways;
+}
+
+struct Build {
+  const char* name;
+  const char* program;
+};
+
+// On a run without the variable, no case is made.
+std::vector<Build> builds() {
+  if (wanted("MIXWALK_TASK_MATRIX", 0, 0) == 0) return {};
+  return {{"net10", "hangs.exe"},
+          {"net10_debug", "hangs_debug.exe"},
+          {"net9", "..\\fixtures-net9.0\\hangs.exe"},
+          {"net9_debug", "..\\fixtures-net9.0\\hangs_debug.exe"},
+          {"net8", "..\\fixtures-net8.0\\hangs.exe"},
+          {"net8_debug", "..\\fixtures-net8.0\\hangs_debug.exe"}};
+}
+
+// Each way by itself, on each runtime, in both builds.
+class EachWay : public testing::TestWithParam<std::tuple<std::string, Build>> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachWay);
+
+TEST_P(EachWay, OfEachRuntime) {
+  const auto& [way, build] = GetParam();
+  expect_hang({.way = way, .program = build.program, .code = code_of(way)});
+}
+
+INSTANTIATE_TEST_SUITE_P(, EachWay, testing::Combine(testing::ValuesIn(ways()), testing::ValuesIn(builds())),
+                         [](const auto& info) {
+                           std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace mixwalk
