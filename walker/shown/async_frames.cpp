@@ -247,6 +247,18 @@ std::string AsyncFrames::thread_words(std::uint32_t os_id) const {
   return text + " " + quoted_name(thread->name, kMaxAsyncNameBytes);
 }
 
+std::string AsyncFrames::holder_words(const Lock& lock) const {
+  std::string text;
+  std::size_t shown = 0;
+  const auto add = [&](const std::string& holder) {
+    if (shown++ < kMaxHolders) text += (text.empty() ? "" : ", ") + holder;
+  };
+  if (lock.owner != 0) add(thread_words(lock.owner));
+  for (const std::uint32_t os_id : lock.sharers) add(thread_words(os_id));
+  for (const std::uint32_t task : lock.task_holders) add(name_of(snapshot_.tasks[task].method));
+  return shown > kMaxHolders ? text + ", …" : text;
+}
+
 std::string AsyncFrames::context_words(std::uint32_t index) const {
   const AsyncContext& context = snapshot_.contexts[index];
   if (context.thread != 0) return thread_words(context.thread);
@@ -297,12 +309,8 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
   if (task.kind == TaskKind::semaphore && task.object != 0) {
     for (const Lock& lock : snapshot_.locks) {
       if (lock.kind != LockKind::semaphore || lock.address != task.object) continue;
-      std::vector<std::uint32_t> holders = lock.sharers;
-      if (lock.owner != 0) holders.push_back(lock.owner);
-      for (std::size_t i = 0; i < std::min(holders.size(), kMaxHolders); ++i) {
-        state += (i == 0 ? " by " : ", ") + thread_words(holders[i]);
-      }
-      if (holders.size() > kMaxHolders) state += ", …";
+      const std::string holders = holder_words(lock);
+      if (!holders.empty()) state += " by " + holders;
     }
   }
   if (task.continues_on != AsyncTask::kNone) {

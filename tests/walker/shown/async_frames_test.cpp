@@ -87,6 +87,9 @@ TEST(AsyncFrames, WhatEndsATask) {
   EXPECT_EQ(line(0), "await Task.Delay → due in 14.2 s");
   EXPECT_EQ(line(1), "await SemaphoreSlim.WaitAsync of 0x40 → waits for a release by thread 0x1, thread 0x1a0 \"ui\", "
                      "thread 0x3, …");
+  snapshot.locks[0].sharers.clear();
+  snapshot.locks[0].task_holders = {10};
+  EXPECT_EQ(line(1), "await SemaphoreSlim.WaitAsync of 0x40 → waits for a release by C.RunAsync()");
   EXPECT_EQ(line(2), "await TaskCompletionSource → nothing has completed it");
   EXPECT_EQ(line(3), "await System.Threading.Channels.UnboundedChannel<int> 0x80 → waits for the other end of the channel");
   EXPECT_EQ(line(4), "await System.Net.Sockets.Socket.AwaitableSocketAsyncEventArgs 0x90 → waits for the system");
