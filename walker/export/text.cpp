@@ -259,7 +259,8 @@ class DumpTextWriter {
     };
     if (const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id); lock != nullptr) {
       add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
-    } else if (const Wait wait = wait_of(names_, thread); wait.state != WaitState::runs && !wait.words.empty()) {
+    } else if (const Wait wait = wait_of(names_, thread);
+               wait.state != WaitState::runs && !wait.words.empty() && !is_crashed(thread)) {
       add((wait.state == WaitState::idle ? "idle: " : "") + bounded(wait.words));
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
