@@ -162,7 +162,9 @@ StackTraceMap Symboliser::open_methods(const ImageFile& file) {
   if (!parts) return {};
   StackTraceMap map(*parts);
   map.add_handlers(file.image, file.bytes);
-  if (map.empty()) {
+  if (!parts->map.empty() && map.damaged()) {
+    problems_.insert(file.path + ": the map of its methods is damaged, so some of them have no names without its PDB");
+  } else if (map.empty()) {
     problems_.insert(file.path +
                      ": its methods have no names without its PDB, because it was built with StackTraceSupport=false");
   }

@@ -90,7 +90,8 @@ std::optional<StackTraceMap::Parts> StackTraceMap::find(const PeImage& image) {
 StackTraceMap::StackTraceMap(const Parts& parts) : metadata_(parts.metadata, parts.kind_bits) {
   ByteCursor count(parts.map);
   const std::uint32_t entries = count.u32();
-  if (count.failed() || entries > parts.map.size() / 5) return;  // an entry has at least five bytes
+  damaged_ = count.failed() || entries > parts.map.size() / 5;  // an entry has at least five bytes
+  if (damaged_) return;
   methods_.reserve(entries);
   NativeMetadata::Method method;
   std::size_t at = count.at();
@@ -123,6 +124,7 @@ StackTraceMap::StackTraceMap(const Parts& parts) : metadata_(parts.metadata, par
     if (!distance) break;
     methods_.push_back({parts.map_rva + place + *distance, method});  // the distance may be negative
   }
+  damaged_ = methods_.size() < entries;
   std::ranges::stable_sort(methods_, {}, &Entry::rva);
 }
 

@@ -38,6 +38,8 @@ class StackTraceMap {
   void add_handlers(const PeImage& image, std::span<const std::byte> file);
 
   bool empty() const noexcept { return methods_.empty(); }
+  // Whether entries could not be read.
+  bool damaged() const noexcept { return damaged_; }
   std::size_t bytes() const noexcept { return methods_.capacity() * sizeof(Entry) + handlers_.capacity() * 8; }
   std::size_t size() const noexcept { return methods_.size(); }
   // Returns the name of the method whose code, or one of whose handlers, begins at that RVA, in the form of clr_name.h;
@@ -52,6 +54,7 @@ class StackTraceMap {
   const Entry* find(std::uint32_t rva) const;
 
   NativeMetadata metadata_;
+  bool damaged_ = false;
   std::vector<Entry> methods_;  // sorted by RVA
   std::vector<std::pair<std::uint32_t, std::uint32_t>> handlers_;  // RVA of a handler and of its method, sorted
 };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "symbols/web_url.h"
 #include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
@@ -11,14 +12,6 @@ namespace {
 
 // The limit for entries. A repository has one, and one for each submodule.
 constexpr std::size_t kMaxEntries = 10'000;
-
-// Whether the text can be the URL of a link: a browser reads it from the web, and it has no character that would end
-// it.
-bool is_web_url(std::string_view url) {
-  const std::string lower = ascii_lower(url.substr(0, 8));
-  return url.size() <= SourceLink::kMaxUrl && (lower.starts_with("https://") || lower.starts_with("http://")) &&
-         std::ranges::none_of(url, [](char c) { return c <= ' ' || c == '"' || c == '<' || c == '>' || c == 0x7F; });
-}
 
 // The rest of a path as a part of a URL: its separators become slashes, and its other characters are escaped.
 std::string as_url_part(std::string_view rest) {
@@ -70,7 +63,7 @@ std::string SourceLink::url_of(std::string_view path) const {
   for (const Entry& entry : entries_) {
     if (entry.whole ? lower != entry.path : !lower.starts_with(entry.path)) continue;
     std::string url = entry.before + (entry.whole ? "" : as_url_part(path.substr(entry.path.size()))) + entry.behind;
-    return url.size() <= kMaxUrl ? url : std::string();
+    return url.size() <= kMaxWebUrl ? url : std::string();
   }
   return {};
 }

@@ -14,9 +14,6 @@ namespace mixwalk {
 // SourceLinkMap.) Pure; not frozen-safe.
 class SourceLink {
  public:
-  // In bytes. URLs have some hundred.
-  static constexpr std::size_t kMaxUrl = 4096;
-
   SourceLink() = default;
   // Entries that cannot be read, or whose URL is not one of http or https, are left out.
   explicit SourceLink(std::span<const std::byte> json);

@@ -47,11 +47,15 @@ bool is_in_motion(const ThreadHistory& thread) {
 }
 
 TEST_P(Healthy, NoPairOfDumpsSaysThatSomethingIsStuck) {
-  const std::size_t pairs = wanted_pairs(2);
+  constexpr std::size_t kOrdinary = 2;
+  const std::size_t pairs = wanted_pairs(kOrdinary);
   const int every_ms = wanted_every_ms(1000);
   const auto name = GetParam().line.front();
   std::vector<std::string> line = GetParam().line;
   line.front() = fixture(name);
+  // Folklore: four threads that never rest take both processors from the dumps, and from the test beside this one. Real
+  // case: the dumps of this program took 45 s, those of the others 5 s. In a longer run they do not rest.
+  if (name == "sqlite.exe" && pairs == kOrdinary) line.push_back("--rest");
   if (name == "desktop.exe") prepare_desktop();
   ChildProcess program(line);
   ASSERT_TRUE(read_until_ready(program));

@@ -1,10 +1,11 @@
-// Writes the corpora of pdb_fuzz, pdb_module_fuzz and portable_pdb_fuzz.
+// Writes the corpora of pdb_fuzz, pdb_module_fuzz, portable_pdb_fuzz and native_aot_fuzz.
 // usage: write_pdb_corpus CORPUS      the folder tests/fuzz/corpus
 #include <filesystem>
 #include <fstream>
 
 #include "tests/builders/pdb_samples.h"
 #include "tests/builders/portable_pdb_builder.h"
+#include "tests/symbols/native_aot/native_aot_builder.h"
 
 using namespace mixwalk::test;
 
@@ -56,4 +57,12 @@ int main(int argc, char** argv) {
                                                        .u16(~length)
                                                        .append(portable)
                                                        .bytes());
+
+  for (const unsigned kind_bits : {7u, 8u}) {
+    const NativeAotBuilder built = sample_native_aot(0x5000, kind_bits);
+    const auto metadata = built.metadata();
+    const auto input =
+        ByteWriter().u8(kind_bits - 7).u16(metadata.size()).append(metadata).append(built.map()).bytes();
+    write(corpus / "native_aot_fuzz" / ("methods" + std::to_string(kind_bits)), input);
+  }
 }

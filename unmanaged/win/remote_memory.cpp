@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "unmanaged/step/page_kind.h"
+#include "unmanaged/user_address.h"
 
 namespace mixwalk {
 
@@ -14,6 +15,9 @@ RemoteMemory::Region RemoteMemory::region_at(std::uint64_t address) const noexce
   const auto next = std::upper_bound(regions_.begin(), regions_.end(), address,
                                      [](std::uint64_t at, const Region& region) { return at < region.begin; });
   if (next != regions_.begin() && address < std::prev(next)->end) return *std::prev(next);
+  // A word of a text or of a damaged object is no address, and many are asked about. Under Wine each question makes a
+  // thread of the target run.
+  if (!is_user_address(address)) return {address, address + 1, MemoryKind::nothing};
   MEMORY_BASIC_INFORMATION info;
   if (VirtualQueryEx(process_, reinterpret_cast<const void*>(address), &info, sizeof info) == 0) {
     return {address, address + 1, MemoryKind::nothing};
@@ -34,6 +38,12 @@ RemoteMemory::Region RemoteMemory::region_at(std::uint64_t address) const noexce
     regions_.insert(place, region);
   }
   return region;
+}
+
+std::pair<std::uint64_t, std::uint64_t> RemoteMemory::plain_region(std::uint64_t address) const noexcept {
+  const Region region = region_at(address);
+  const bool plain = region.kind == MemoryKind::code || region.kind == MemoryKind::data;
+  return plain ? std::pair(region.begin, region.end) : std::pair<std::uint64_t, std::uint64_t>();
 }
 
 std::uint64_t RemoteMemory::plain_bytes(std::uint64_t address, std::uint64_t bytes) const noexcept {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "unmanaged/step/memory_reader.h"
@@ -27,6 +28,10 @@ class RemoteMemory final : public MemoryReader, public OutsideMemory {
 
   // Returns how many of these bytes, from the first one on, can be read without harm.
   std::uint64_t plain_bytes(std::uint64_t address, std::uint64_t bytes) const noexcept;
+
+  // Returns the begin and the end of the pages of one kind around the address; both are 0 if these cannot be read
+  // without harm.
+  std::pair<std::uint64_t, std::uint64_t> plain_region(std::uint64_t address) const noexcept;
 
   // Returns the end of the pages of one kind that begin at or before the address, or 0 if the system tells nothing of
   // the address, as of one beyond the address space.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "symbols/web_url.h"
 #include "walker/base/file_time.h"
 #include "walker/export/json.h"
 #include "walker/shown/words.h"
@@ -176,7 +177,7 @@ StackFrame read_frame(const Json& json, const Snapshot& snapshot, const std::vec
   frame.folded = number_of<std::uint32_t>(json, "folded", 1);
   frame.file = text_of(json, "file");
   frame.line = number_of<std::uint32_t>(json, "line");
-  frame.source_url = text_of(json, "source_url");
+  if (std::string url = text_of(json, "source_url"); is_web_url(url)) frame.source_url = std::move(url);
   frame.line_approximate = flag_of(json, "line_approximate");
   frame.function = hex_of(json, "function_id");
   return frame;

@@ -35,7 +35,7 @@ constexpr LineLimits kLimits{.names = kMaxTextNameBytes, .files = kMaxTextNameBy
 
 std::string bounded(std::string_view text) { return printable(text, kMaxTextNameBytes); }
 
-std::string quoted(std::string_view name) { return quoted_name(name, kMaxTextNameBytes); }
+std::string in_quotes(std::string_view name) { return quoted_name(name, kMaxTextNameBytes); }
 
 class DumpTextWriter {
  public:
@@ -53,7 +53,7 @@ class DumpTextWriter {
     if (!details.empty()) text += "  " + bounded(details.front()) + "\n";
     text += fmt::format("  thread {:#x}", crash.thread);
     const CrashPlace place = crash_place(names_);
-    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + quoted(place.thread->name);
+    if (place.thread != nullptr && !place.thread->name.empty()) text += " " + in_quotes(place.thread->name);
     text += " at ";
     text += place.frame != kNoFrame ? label(place.thread->stack.frames[place.frame]) : code_label(crash.address);
     text += '\n';
@@ -215,7 +215,7 @@ class DumpTextWriter {
 
   std::string thread_line(const Thread& thread) const {
     std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
-    if (!thread.name.empty()) text += " " + quoted(thread.name);
+    if (!thread.name.empty()) text += " " + in_quotes(thread.name);
     const ThreadRoles roles = roles_[static_cast<std::size_t>(&thread - snapshot_.threads.data())];
     if (const std::string head = head_words(roles, thread.traits); !head.empty()) text += " (" + head + ")";
     text += fmt::format("{}  {}{}  ", paint(kReset), is_crashed(thread) ? "crashed, " : "",
@@ -281,7 +281,7 @@ class DumpTextWriter {
                              : lock.kind == LockKind::monitor      ? "an object"
                                                                    : std::string(sentence(lock.kind));
     if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);
-    return lock.type.empty() ? what : what + ' ' + quoted(lock.type);
+    return lock.type.empty() ? what : what + ' ' + in_quotes(lock.type);
   }
 
   std::string held_by(const Lock& lock) const {
@@ -293,7 +293,7 @@ class DumpTextWriter {
     if (lock.owner == 0) return lock.address == 0 ? "" : fmt::format("{}an unknown thread", words);
     std::string text = fmt::format("{}{:#x}", words, lock.owner);
     const auto owner = std::ranges::find(snapshot_.threads, lock.owner, &Thread::os_id);
-    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted(owner->name);
+    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + in_quotes(owner->name);
     return text;
   }
 

@@ -83,8 +83,10 @@ void name_task_wait(Wait& wait, const WaitGraph& graph, std::uint32_t thread, co
   const WaitNode last = graph.node(path.nodes.back());
   const WayOut way_out = path.owner == WaitGraph::kNone ? graph.way_out(path.nodes.back()) : WayOut::none;
   if (way_out == WayOut::time) wait.rule = find_wait_rule("task-delay")->key;
-  const bool unknown = way_out == WayOut::unknown && last.kind == WaitNode::Kind::task &&
-                       graph.snapshot().tasks[last.index].kind != TaskKind::completion_source;
+  const bool is_task = last.kind == WaitNode::Kind::task;
+  const AsyncTask* const task = is_task ? &graph.snapshot().tasks[last.index] : nullptr;
+  const bool unknown = way_out == WayOut::unknown && task != nullptr && !has_ended(task->status) &&
+                       task->kind != TaskKind::completion_source && task->kind != TaskKind::value_source;
   // Nothing more is known of such a task than the thread's frames show.
   if (unknown && wait.state == WaitState::blocked) return;
   wait.state = way_out == WayOut::time || way_out == WayOut::outside ? WaitState::outside : WaitState::signal;

@@ -23,11 +23,20 @@ std::optional<std::string> unproven_end(const WaitGraph& graph, const TaskPath& 
   const WaitNode last = graph.node(path.nodes.back());
   const Snapshot& snapshot = graph.snapshot();
   switch (last.kind) {
-    case WaitNode::Kind::task:
-      if (snapshot.tasks[last.index].kind != TaskKind::completion_source) return std::nullopt;
-      if (has_ended(snapshot.tasks[last.index].status)) return std::nullopt;
+    case WaitNode::Kind::task: {
+      const AsyncTask& task = snapshot.tasks[last.index];
+      if (has_ended(task.status)) {
+        if (!task.not_resumed) return std::nullopt;
+        return "The last task has ended. It is not known which queue has its continuation.";
+      }
+      if (task.kind == TaskKind::value_source) {
+        return "An IValueTaskSource ends when the program says so" + (task.type.empty() ? "" : ": " + clipped(task.type)) +
+               ". The dump does not show which code would do so.";
+      }
+      if (task.kind != TaskKind::completion_source) return std::nullopt;
       return "A TaskCompletionSource ends when the program calls SetResult, SetException or SetCanceled. The dump does "
              "not show which code would do so.";
+    }
     case WaitNode::Kind::context: {
       const std::string& type = snapshot.contexts[last.index].type;
       return "A continuation was posted to " + (type.empty() ? "a context" : clipped(type)) +
@@ -40,6 +49,12 @@ std::optional<std::string> unproven_end(const WaitGraph& graph, const TaskPath& 
     case WaitNode::Kind::pool: break;
   }
   return std::nullopt;
+}
+
+bool is_in_timer(const Thread& thread) {
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+    return frame.kind == FrameKind::managed && frame.name.starts_with("System.Threading.TimerQueueTimer.");
+  });
 }
 
 // A thread that waits for a task may wait for ever, and may well be right to do so. So this is only a note.
@@ -56,6 +71,10 @@ void unclear_tasks(ProcessFindings& process) {
     if (!end) continue;
     const bool stands = history.verdict == Verdict::stuck || history.verdict == Verdict::waiting;
     if (process.several && stands) history.verdict = Verdict::unclear;
+    if (is_in_timer(process.thread(history))) {
+      *end += " The thread is in the callback of a timer: the task of Timer.DisposeAsync waits for the end of that "
+              "callback.";
+    }
     const AsyncTask& first = process.snapshot.tasks[process.graph.node(path.nodes.front()).index];
     groups[{task_words(first), std::move(*end)}].push_back(index);
   }

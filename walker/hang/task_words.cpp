@@ -11,8 +11,6 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint32_t kNone = WaitGraph::kNone;
-
 std::string with_type(std::string text, std::string_view type) {
   return type.empty() ? text : text + " (" + clipped(type) + ")";
 }
@@ -62,7 +60,7 @@ class PathWords {
   std::string lock_clause(const Lock& lock, std::size_t next) const {
     const std::string words = lock_words(lock);
     if (next < nodes_.size()) return words + std::string(owner_words(lock.kind));
-    if (owner_ != kNone) return words + std::string(owner_words(lock.kind)) + owner_text();
+    if (owner_ != WaitGraph::kNone) return words + std::string(owner_words(lock.kind)) + owner_text();
     if (!lock.task_holders.empty() && lock.task_holders.front() < snapshot_.tasks.size()) {
       return words + std::string(owner_words(lock.kind)) + task_words(snapshot_.tasks[lock.task_holders.front()]);
     }
@@ -70,7 +68,7 @@ class PathWords {
   }
 
   std::string context_clause(const AsyncContext& context) const {
-    if (owner_ != kNone) return owner_text();
+    if (owner_ != WaitGraph::kNone) return owner_text();
     return with_type("a context", context.type) + ", whose thread is not known";
   }
 
@@ -95,10 +93,13 @@ class PathWords {
   }
 
   std::string last_clause(const AsyncTask& task) const {
-    if (has_ended(task.status)) return ", which " + std::string(end_words(task.status));
+    if (has_ended(task.status)) {
+      const std::string ended = ", which " + std::string(end_words(task.status));
+      return task.not_resumed ? ended + "; its continuation has not run" : ended;
+    }
     if (task.status == TaskStatus::queued) return ", which is queued";
     if (task.status != TaskStatus::running) return {};
-    return owner_ == kNone ? ", which runs" : ", which runs on " + owner_text();
+    return owner_ == WaitGraph::kNone ? ", which runs" : ", which runs on " + owner_text();
   }
 
   const WaitGraph& graph_;

@@ -1,8 +1,28 @@
 #include "walker/hang/wait_graph.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
 #include "walker/hang/waits.h"
 
 namespace mixwalk {
+namespace {
+
+// Whether the thread waits for a task no longer than for a time, as far as its frames show. The overloads without a
+// time call others that have one.
+bool has_time_limit(const Thread& thread) {
+  constexpr std::string_view kLimited[] = {"System.Threading.Tasks.Task.Wait(System.TimeSpan",
+                                           "System.Threading.Tasks.Task.Wait(System.Int32)",
+                                           "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System."};
+  return std::ranges::any_of(thread.stack.frames, [&](const Frame& frame) {
+    return frame.kind == FrameKind::managed &&
+           std::ranges::any_of(kLimited, [&](std::string_view begin) { return frame.name.starts_with(begin); });
+  });
+}
+
+}  // namespace
 
 WaitGraph::WaitGraph(const Snapshot& snapshot) : snapshot_(snapshot) {
   first_lock_ = static_cast<std::uint32_t>(snapshot.threads.size());
@@ -54,7 +74,7 @@ void WaitGraph::add_locks() {
       if (!lock.has_all_holders()) ways_out_[number] = WayOut::unknown;
     }
     if (lock.owner != 0) need_thread(number, lock.owner);
-    for (const std::uint32_t sharer : lock.sharers) need_thread(number, sharer);
+    need_sharers(number, lock);
     for (const std::uint32_t task : lock.task_holders) {
       if (task < snapshot_.tasks.size()) {
         need(number, task_node(task));
@@ -73,11 +93,29 @@ void WaitGraph::add_locks() {
   }
 }
 
+// Folklore: a thread that has entered a ReaderWriterLockSlim so that it may write later reads as well, and waits until
+// the other readers have left. A thread that only reads is refused (LockRecursionException). So one reader that waits for
+// the lock does not wait for itself.
+void WaitGraph::need_sharers(std::uint32_t number, const Lock& lock) {
+  std::unordered_set<std::uint32_t> waiters;
+  if (lock.kind == LockKind::threading_lock && !lock.sharers.empty()) {
+    for (const LockWaiter& waiter : lock.waiters) waiters.insert(waiter.os_id);
+  }
+  const auto waits = [&](std::uint32_t sharer) { return waiters.contains(sharer); };
+  const bool one_upgrades = std::ranges::count_if(lock.sharers, waits) == 1;
+  for (const std::uint32_t sharer : lock.sharers) {
+    if (!one_upgrades || !waits(sharer)) need_thread(number, sharer);
+  }
+  if (one_upgrades && lock.sharers.size() == 1) ways_out_[number] = WayOut::runs;
+}
+
 void WaitGraph::add_tasks() {
   for (std::uint32_t i = 0; i < first_lock_; ++i) {
     const std::uint32_t task = snapshot_.threads[i].waits_for_task;
     // The thread is about to see that an ended task has ended.
-    if (task < snapshot_.tasks.size() && !has_ended(snapshot_.tasks[task].status)) need(i, task_node(task));
+    if (task >= snapshot_.tasks.size() || has_ended(snapshot_.tasks[task].status)) continue;
+    need(i, task_node(task));
+    if (has_time_limit(snapshot_.threads[i])) ways_out_[i] = WayOut::time;
   }
   for (std::uint32_t i = 0; i < contexts_; ++i) {
     schedulers_.try_emplace(snapshot_.contexts[i].address, i);
@@ -96,7 +134,7 @@ void WaitGraph::add_task(std::uint32_t index) {
       if (task.continues_on < contexts_) {
         need(number, context_node(task.continues_on));
       } else if (task.not_resumed && task.continues_on == AsyncTask::kNone) {
-        need(number, pool_node());
+        need_pool(number);
       } else {
         ways_out_[number] = task.continues_on == AsyncTask::kNone ? WayOut::runs : WayOut::unknown;
       }
@@ -109,17 +147,22 @@ void WaitGraph::add_task(std::uint32_t index) {
     case TaskStatus::waiting: break;
   }
   switch (task.kind) {
-    case TaskKind::delay: ways_out_[number] = task.due_ms >= 0 ? WayOut::time : WayOut::unknown; return;
+    case TaskKind::delay: ways_out_[number] = WayOut::time; return;
     case TaskKind::channel:
     case TaskKind::io: ways_out_[number] = WayOut::outside; return;
     default: need_awaited(number, task);
   }
 }
 
+// What is in no known queue may be in that of the pool only if that has work.
+void WaitGraph::need_pool(std::uint32_t number) {
+  if (snapshot_.pool.queued > 0) need(number, pool_node());
+}
+
 // A task in the queue of a TaskScheduler names it. All other tasks in a queue are in that of the pool.
 void WaitGraph::need_queue(std::uint32_t number, const AsyncTask& task) {
   if (task.object == 0) {
-    need(number, pool_node());
+    need_pool(number);
     return;
   }
   const auto found = schedulers_.find(task.object);
@@ -129,7 +172,9 @@ void WaitGraph::need_queue(std::uint32_t number, const AsyncTask& task) {
 void WaitGraph::need_awaited(std::uint32_t number, const AsyncTask& task) {
   const bool any = task.kind == TaskKind::when_any, combines = any || task.kind == TaskKind::when_all;
   needs_one_[number] = any;
-  if (any && task.awaits_left_out != 0) ways_out_[number] = WayOut::unknown;
+  // Task.WaitAsync ends early if it is cancelled.
+  const bool cancels = task.type.find("+CancellationPromise") != std::string::npos;
+  if (any && (task.awaits_left_out != 0 || cancels)) ways_out_[number] = WayOut::unknown;
   if (task.object != 0) {
     const auto semaphore = semaphores_.find(task.object);
     if (semaphore != semaphores_.end()) need(number, lock_node(semaphore->second));

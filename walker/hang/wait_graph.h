@@ -76,6 +76,8 @@ class WaitGraph {
   void add_task(std::uint32_t index);
   void need_awaited(std::uint32_t number, const AsyncTask& task);
   void need_queue(std::uint32_t number, const AsyncTask& task);
+  void need_pool(std::uint32_t number);
+  void need_sharers(std::uint32_t number, const Lock& lock);
   void need(std::uint32_t from, std::uint32_t to) { edges_.push_back({from, to}); }
   void need_thread(std::uint32_t from, std::uint32_t os_id);
   void sort_edges();

@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::size_t kMaxContexts = 64, kMaxThreads = 2'000;
+constexpr std::size_t kMaxContexts = 64, kMaxKnownThreads = 2'000;
 constexpr std::size_t kMaxHeld = 64;  // the objects to which a context refers
 
 constexpr std::string_view kContext = "System.Threading.SynchronizationContext",
@@ -49,7 +49,7 @@ class ContextSearch {
     std::map<std::uint32_t, const Thread*> walked;
     for (const Thread& thread : snapshot.threads) walked.emplace(thread.os_id, &thread);
     for (const ClrThread& thread : clr.threads()) {
-      if (thread.os_id == 0 || thread.object == 0 || threads_.size() == kMaxThreads) continue;
+      if (thread.os_id == 0 || thread.object == 0 || threads_.size() == kMaxKnownThreads) continue;
       const auto found = walked.find(thread.os_id);
       if (found == walked.end()) continue;
       constexpr std::uint32_t kPoolWorker = 0x0100'0000;

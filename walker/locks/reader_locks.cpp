@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kLock = "System.Threading.ReaderWriterLockSlim",
                            kCount = "System.Threading.ReaderWriterCount";
 // How many bytes of the runtime's Thread are read. It is not larger, and reading beyond it does no harm.
-constexpr std::size_t kThreadBytes = 4096;
-constexpr std::size_t kMaxThreads = 5'000, kMaxTypes = 4'096, kMaxFields = 64, kMaxCounts = 1'000;
+constexpr std::size_t kRuntimeThreadBytes = 4096;
+constexpr std::size_t kMaxReadingThreads = 5'000, kMaxTypes = 4'096, kMaxFields = 64, kMaxCounts = 1'000;
 constexpr std::uint32_t kNone = ~0u;
 
 // ThreadLocalData, its beginning.
@@ -35,7 +35,7 @@ class ReaderSearch {
  public:
   ReaderSearch(Snapshot& snapshot, const Target& target, ClrQuestions& clr)
       : snapshot_(snapshot), objects_(target.memory(), clr), threads_(clr.threads()) {
-    if (threads_.size() > kMaxThreads) threads_.resize(kMaxThreads);
+    if (threads_.size() > kMaxReadingThreads) threads_.resize(kMaxReadingThreads);
   }
 
   void add() {
@@ -61,8 +61,8 @@ class ReaderSearch {
  private:
   // The array of the thread's static references; 0 if it cannot be found.
   std::uint64_t statics_of(const ClrThread& thread) {
-    std::array<std::uint64_t, kThreadBytes / 8> words{};
-    const std::size_t bytes = objects_.memory().read_up_to(thread.address, words.data(), kThreadBytes);
+    std::array<std::uint64_t, kRuntimeThreadBytes / 8> words{};
+    const std::size_t bytes = objects_.memory().read_up_to(thread.address, words.data(), kRuntimeThreadBytes);
     for (std::size_t i = 0; i < bytes / 8; ++i) {
       if (words[i] % 8 != 0 || !is_user_address(words[i])) continue;
       const auto data = objects_.memory().read_value<ThreadData>(words[i]);

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = 2 << 20, kPieceBytes = 64 << 10;
+constexpr std::uint64_t kMaxWordsBytes = 2 << 20, kWordsPieceBytes = 64 << 10;
 
 }  // namespace
 
@@ -22,10 +22,10 @@ std::vector<std::uint64_t> StackWords::of(const Thread& thread, std::uint64_t en
   const StackLimits stack = stack_limits(target_.memory(), teb->second);
   std::uint64_t at = (thread.stack.frames.front().stack_pointer + 7) & ~7ull;
   if (!stack.contains(at)) return {};
-  end = std::min({end == 0 ? stack.base : end, stack.base, at + kMaxBytes});
-  std::vector<std::uint64_t> found, piece(kPieceBytes / 8);
+  end = std::min({end == 0 ? stack.base : end, stack.base, at + kMaxWordsBytes});
+  std::vector<std::uint64_t> found, piece(kWordsPieceBytes / 8);
   while (at < end) {
-    const auto wanted = static_cast<std::size_t>(std::min(kPieceBytes, end - at));
+    const auto wanted = static_cast<std::size_t>(std::min(kWordsPieceBytes, end - at));
     const std::size_t bytes = target_.memory().read_up_to(at, piece.data(), wanted);
     for (std::size_t i = 0; i < bytes / 8; ++i) {
       const std::uint64_t word = piece[i];

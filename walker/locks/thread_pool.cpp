@@ -25,7 +25,7 @@ constexpr std::string_view kGate = "System.Threading.PortableThreadPool+GateThre
 
 // The limits for threads whose stacks are read, for the segments of all queues, and for items whose methods are read. A
 // segment has up to a million items, so more segments are no queue of a program that still runs.
-constexpr std::size_t kMaxThreads = 2'000, kMaxSegments = 10'000, kMaxItems = 1'000, kMaxQueues = 256;
+constexpr std::size_t kMaxPoolThreads = 2'000, kMaxSegments = 10'000, kMaxItems = 1'000, kMaxQueues = 256;
 constexpr std::size_t kMaxMethods = 50;
 constexpr std::uint32_t kMaxSlots = 100'000;  // for one queue, how many slots are looked at
 
@@ -59,7 +59,7 @@ class PoolReader {
     std::set<std::uint64_t> pools, queues, locals;
     std::size_t read = 0;
     for (const Thread& thread : snapshot_.threads) {
-      if (!is_of_pool(thread) || ++read > kMaxThreads) continue;
+      if (!is_of_pool(thread) || ++read > kMaxPoolThreads) continue;
       const std::vector<std::uint64_t> words = stacks_.of(thread);
       // Types have to be asked for only until one object of each is found.
       const bool asks = tables_.size() < 3;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "symbols/web_url.h"
 #include "walker/store/layout.h"
 
 namespace mixwalk {
@@ -245,7 +246,7 @@ void row_fields(MessageIO& io, Frame& frame) {
   index(io, 21, frame.il.assembly, kNoAssembly);
   io.varint(22, frame.il.method, 0);
   io.varint(23, frame.il.offset, 0);
-  io.string(24, frame.source_url, "");
+  if (io.string(24, frame.source_url, "") && !is_web_url(frame.source_url)) frame.source_url.clear();
 }
 
 void row_fields(MessageIO& io, Crash& crash) {

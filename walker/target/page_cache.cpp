@@ -9,6 +9,9 @@ namespace {
 
 // Larger reads are stacks and whole images, which would only displace the small pages.
 constexpr std::size_t kMaxCachedBytes = 16 * PageCache::kPageBytes;  // they touch 17 pages at most
+// Real case under Wine: a look at the locks of 200 threads read 1,266 pages, 1,917 times, and a thread of the target
+// stood still for each read.
+constexpr std::uint64_t kPagesOfBlock = 8;
 
 }  // namespace
 
@@ -28,10 +31,19 @@ bool PageCache::claim(Slot& slot, std::uint64_t number) const noexcept {
 
 const PageCache::Page* PageCache::page(std::uint64_t number) const noexcept {
   Slot& slot = slot_of(number);
+  if (slot.number != number && around_) read_block(number);
   if (slot.number == number) return slot.there ? slot.page.get() : nullptr;
   if (!claim(slot, number)) return nullptr;
   slot.there = memory_.read(number * kPageBytes, slot.page->data(), kPageBytes);
   return slot.there ? slot.page.get() : nullptr;
+}
+
+void PageCache::read_block(std::uint64_t number) const noexcept {
+  const Range range = around_(number * kPageBytes);
+  const std::uint64_t block = number - number % kPagesOfBlock;
+  const std::uint64_t begin = std::max((range.begin + kPageBytes - 1) / kPageBytes, block);
+  const std::uint64_t end = std::min(range.end / kPageBytes, block + kPagesOfBlock);
+  if (begin <= number && number < end) read_together(begin, end - 1);
 }
 
 void PageCache::read_together(std::uint64_t first, std::uint64_t last) const noexcept {

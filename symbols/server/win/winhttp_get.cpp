@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "symbols/server/http_get.h"
+#include "unmanaged/win/system_library.h"
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 
@@ -39,6 +40,42 @@ std::string words_of(DWORD error) {
   }
 }
 
+// The functions of winhttp.dll.
+struct WinHttp {
+  decltype(&::WinHttpCloseHandle) close_handle = nullptr;
+  decltype(&::WinHttpConnect) connect = nullptr;
+  decltype(&::WinHttpCrackUrl) crack_url = nullptr;
+  decltype(&::WinHttpOpen) open = nullptr;
+  decltype(&::WinHttpOpenRequest) open_request = nullptr;
+  decltype(&::WinHttpQueryHeaders) query_headers = nullptr;
+  decltype(&::WinHttpReadData) read_data = nullptr;
+  decltype(&::WinHttpReceiveResponse) receive_response = nullptr;
+  decltype(&::WinHttpSendRequest) send_request = nullptr;
+  decltype(&::WinHttpSetOption) set_option = nullptr;
+  decltype(&::WinHttpSetStatusCallback) set_status_callback = nullptr;
+  bool whole = false;  // nothing may be called otherwise
+};
+
+const WinHttp& winhttp() {
+  static const WinHttp functions = [] {
+    const SystemLibrary library(L"winhttp.dll");
+    WinHttp found;
+    found.whole = library.find("WinHttpCloseHandle", found.close_handle) &&
+                  library.find("WinHttpConnect", found.connect) &&
+                  library.find("WinHttpCrackUrl", found.crack_url) &&
+                  library.find("WinHttpOpen", found.open) &&
+                  library.find("WinHttpOpenRequest", found.open_request) &&
+                  library.find("WinHttpQueryHeaders", found.query_headers) &&
+                  library.find("WinHttpReadData", found.read_data) &&
+                  library.find("WinHttpReceiveResponse", found.receive_response) &&
+                  library.find("WinHttpSendRequest", found.send_request) &&
+                  library.find("WinHttpSetOption", found.set_option) &&
+                  library.find("WinHttpSetStatusCallback", found.set_status_callback);
+    return found;
+  }();
+  return functions;
+}
+
 // A handle of WinHTTP.
 class Internet {
  public:
@@ -47,7 +84,7 @@ class Internet {
   Internet(const Internet&) = delete;
   Internet& operator=(const Internet&) = delete;
   ~Internet() {
-    if (handle_ != nullptr) WinHttpCloseHandle(handle_);
+    if (handle_ != nullptr) winhttp().close_handle(handle_);
   }
   HINTERNET get() const noexcept { return handle_; }
 
@@ -97,7 +134,7 @@ class Answers {
 class Request {
  public:
   Request(HINTERNET connection, const std::wstring& path, bool secure, HttpTaker& taker)
-      : handle_(WinHttpOpenRequest(connection, L"GET", path.c_str(), nullptr, WINHTTP_NO_REFERER,
+      : handle_(winhttp().open_request(connection, L"GET", path.c_str(), nullptr, WINHTTP_NO_REFERER,
                                    WINHTTP_DEFAULT_ACCEPT_TYPES,
                                    WINHTTP_FLAG_ESCAPE_DISABLE | (secure ? WINHTTP_FLAG_SECURE : 0))),
         taker_(taker) {
@@ -109,12 +146,12 @@ class Request {
     set(WINHTTP_OPTION_REDIRECT_POLICY, WINHTTP_OPTION_REDIRECT_POLICY_DISALLOW_HTTPS_TO_HTTP);
     set(WINHTTP_OPTION_MAX_HTTP_AUTOMATIC_REDIRECTS, kMaxRedirects);
     DWORD_PTR context = reinterpret_cast<DWORD_PTR>(answers_);
-    WinHttpSetOption(handle_, WINHTTP_OPTION_CONTEXT_VALUE, &context, sizeof context);
-    WinHttpSetStatusCallback(handle_, &Answers::on_status, WINHTTP_CALLBACK_FLAG_ALL_NOTIFICATIONS, 0);
+    winhttp().set_option(handle_, WINHTTP_OPTION_CONTEXT_VALUE, &context, sizeof context);
+    winhttp().set_status_callback(handle_, &Answers::on_status, WINHTTP_CALLBACK_FLAG_ALL_NOTIFICATIONS, 0);
   }
   ~Request() {
     if (handle_ != nullptr) {
-      WinHttpCloseHandle(handle_);
+      winhttp().close_handle(handle_);
     } else {
       answers_->release();
     }
@@ -126,11 +163,11 @@ class Request {
   HttpReply run(const HttpLimits& limits) {
     if (handle_ == nullptr) return {0, words_of(GetLastError())};
     const DWORD_PTR context = reinterpret_cast<DWORD_PTR>(answers_);
-    if (!wait(WinHttpSendRequest(handle_, WINHTTP_NO_ADDITIONAL_HEADERS, 0, WINHTTP_NO_REQUEST_DATA, 0, 0, context),
+    if (!wait(winhttp().send_request(handle_, WINHTTP_NO_ADDITIONAL_HEADERS, 0, WINHTTP_NO_REQUEST_DATA, 0, 0, context),
               limits.connect, "no connection stood within ")) {
       return {0, problem_};
     }
-    if (!wait(WinHttpReceiveResponse(handle_, nullptr), limits.silence, "no byte came for ")) return {0, problem_};
+    if (!wait(winhttp().receive_response(handle_, nullptr), limits.silence, "no byte came for ")) return {0, problem_};
     const auto status = number(WINHTTP_QUERY_STATUS_CODE);
     if (!status || *status != 200) {
       for (std::size_t skipped = 0; skipped < kMaxErrorPage && read(limits) && answers_->bytes != 0;) {
@@ -147,7 +184,7 @@ class Request {
   }
 
  private:
-  void set(DWORD option, DWORD value) { WinHttpSetOption(handle_, option, &value, sizeof value); }
+  void set(DWORD option, DWORD value) { winhttp().set_option(handle_, option, &value, sizeof value); }
   // Waits for the end of what was begun. Returns false if it failed, or the taker has ended it; problem_ says why.
   bool wait(BOOL begun, Milliseconds limit, const char* too_long) {
     if (!begun) return fail(words_of(GetLastError()));
@@ -168,14 +205,14 @@ class Request {
   // Reads the next bytes of the body, none at its end.
   bool read(const HttpLimits& limits) {
     std::vector<char>& buffer = answers_->buffer;
-    const BOOL begun = WinHttpReadData(handle_, buffer.data(), static_cast<DWORD>(buffer.size()), nullptr);
+    const BOOL begun = winhttp().read_data(handle_, buffer.data(), static_cast<DWORD>(buffer.size()), nullptr);
     return wait(begun, limits.silence, "no byte came for ");
   }
   // A number of the headers.
   std::optional<std::uint64_t> number(DWORD which) const {
     std::array<wchar_t, 32> text{};
     DWORD bytes = static_cast<DWORD>(sizeof(wchar_t) * (text.size() - 1));
-    if (!WinHttpQueryHeaders(handle_, which, WINHTTP_HEADER_NAME_BY_INDEX, text.data(), &bytes,
+    if (!winhttp().query_headers(handle_, which, WINHTTP_HEADER_NAME_BY_INDEX, text.data(), &bytes,
                              WINHTTP_NO_HEADER_INDEX)) {
       return std::nullopt;
     }
@@ -194,8 +231,9 @@ class Request {
 class WinHttpGet final : public HttpGet {
  public:
   HttpReply get(const std::string& url, const HttpLimits& limits, HttpTaker& taker) override {
+    if (!winhttp().whole) return {0, "winhttp.dll, or a function of it, is missing"};
     if (session_ == nullptr) {
-      session_ = std::make_unique<Internet>(WinHttpOpen(L"mixwalk", WINHTTP_ACCESS_TYPE_AUTOMATIC_PROXY,
+      session_ = std::make_unique<Internet>(winhttp().open(L"mixwalk", WINHTTP_ACCESS_TYPE_AUTOMATIC_PROXY,
                                                         WINHTTP_NO_PROXY_NAME, WINHTTP_NO_PROXY_BYPASS,
                                                         WINHTTP_FLAG_ASYNC));
     }
@@ -203,11 +241,11 @@ class WinHttpGet final : public HttpGet {
     const std::wstring wide = to_utf16(url);
     URL_COMPONENTS parts{.dwStructSize = sizeof parts};
     parts.dwHostNameLength = parts.dwUrlPathLength = static_cast<DWORD>(-1);
-    if (!WinHttpCrackUrl(wide.c_str(), static_cast<DWORD>(wide.size()), 0, &parts)) {
+    if (!winhttp().crack_url(wide.c_str(), static_cast<DWORD>(wide.size()), 0, &parts)) {
       return {0, words_of(GetLastError())};
     }
     const std::wstring host(parts.lpszHostName, parts.dwHostNameLength);
-    const Internet connection(WinHttpConnect(session_->get(), host.c_str(), parts.nPort, 0));
+    const Internet connection(winhttp().connect(session_->get(), host.c_str(), parts.nPort, 0));
     if (connection.get() == nullptr) return {0, words_of(GetLastError())};
     const std::wstring path(parts.lpszUrlPath, parts.dwUrlPathLength);
     return Request(connection.get(), path, parts.nScheme == INTERNET_SCHEME_HTTPS, taker).run(limits);

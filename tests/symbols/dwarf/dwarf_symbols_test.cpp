@@ -232,8 +232,8 @@ TEST(DwarfSymbolsTest, LineTableWithMillionsOfRowsIsLeftAlone) {
   EXPECT_EQ(chain(symbols, 0x1020), "inner :0 < outer :12");
 }
 
-// A skeleton of DWARF 4, whose functions are in another file.
-TEST(DwarfSymbolsTest, SplitUnitWithoutItsFileHasLines) {
+// Tables with a skeleton of DWARF 4, whose functions are in another file.
+DwarfTables split_tables(const std::string& file, const std::string& folder) {
   DwarfTables tables;
   tables.abbreviations = TableWriter();
   tables.abbreviations.uleb(1).uleb(0x11).u8(0);  // DW_TAG_compile_unit
@@ -243,9 +243,14 @@ TEST(DwarfSymbolsTest, SplitUnitWithoutItsFileHasLines) {
   tables.abbreviations.uleb(0).uleb(0).u8(0);
   tables.info = TableWriter();
   tables.info.u32(0).u16(4).u32(0).u8(8);
-  tables.info.uleb(1).text("out/a.dwo").text("/src").u64(DebugImageBuilder::kImageBase + 0x1000).u32(0x150);
+  tables.info.uleb(1).text(file).text(folder).u64(DebugImageBuilder::kImageBase + 0x1000).u32(0x150);
   tables.info.u32(0).u64(0x0123456789ABCDEF);
   tables.info.set32(0, tables.info.size() - 4);
+  return tables;
+}
+
+TEST(DwarfSymbolsTest, SplitUnitWithoutItsFileHasLines) {
+  const DwarfTables tables = split_tables("out/a.dwo", "/src");
   FakeFiles files;
   files.files["C:\\bin\\a.dwo"] = std::vector<std::byte>(100);  // no object file
   DwarfSymbols symbols = open(with(tables), files);
@@ -257,6 +262,20 @@ TEST(DwarfSymbolsTest, SplitUnitWithoutItsFileHasLines) {
   ASSERT_TRUE(symbols.index->find_line(0x1020, frame));
   EXPECT_EQ(frame.file, "/src/inc/b.h");
   EXPECT_EQ(chain(symbols, 0x1020), "-");
+}
+
+// All units may refer to one text of many megabytes, and Windows opens a device by such a name.
+TEST(DwarfSymbolsTest, SplitFilesWhosePathsAreNoneAreNotAskedFor) {
+  for (const auto& [file, folder] : {std::pair{std::string(5000, 'x'), std::string("/src")},
+                                     std::pair{std::string("a.dwo"), std::string(5000, '/')},
+                                     std::pair{std::string("con.dwo"), std::string("/src")}}) {
+    FakeFiles files;
+    DwarfSymbols symbols = open(with(split_tables(file, folder)), files);
+    SourceFrame frame;
+    EXPECT_TRUE(symbols.index->find_line(0x1020, frame));
+    chain(symbols, 0x1020);
+    EXPECT_TRUE(files.asked.empty()) << files.asked.front().substr(0, 100);
+  }
 }
 
 class DebugLinkTest : public testing::Test {

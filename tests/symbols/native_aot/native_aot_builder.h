@@ -106,4 +106,26 @@ class NativeAotBuilder {
   std::uint32_t count_ = 0;
 };
 
+// Methods at 0x1000 and so on, of Orders.Client`1 and of types in it.
+inline NativeAotBuilder sample_native_aot(std::uint32_t map_rva, unsigned kind_bits) {
+  NativeAotBuilder to(kind_bits);
+  using B = NativeAotBuilder;
+  const auto at = [=](std::int32_t rva) { return rva - static_cast<std::int32_t>(map_rva) - 4; };
+  const B::Handle client = to.type("Client`1", to.space("Orders", to.space("Company")));
+  const std::uint32_t system_name = to.text("System");
+  const B::Handle system = to.record(B::namespace_reference, {{0x39, 1}, {0, system_name}});
+  const B::Handle number = to.reference("Int32", system), list = to.reference("List`1", system);
+  const B::Handle variable = to.record(B::type_variable, {{0, 0}});
+  const B::Handle of_method = to.record(B::method_variable, {{0, 0}});
+  const B::Handle numbers = to.record(B::vector, {number}), reference = to.record(B::by_reference, {numbers});
+  const B::Handle lists = to.record(B::specification, {to.record(B::instantiation, {list, {0, 1}, number})});
+  const B::Handle table = to.record(B::array, {number, {0, 2}});
+  to.method(at(0x1000), client, to.text("Add"), to.signature({variable, reference, lists, table}));
+  to.again(at(0x1100));
+  to.method(at(0x1200), to.type("<>c", {}, client), to.text("<Main>b__0"), to.signature({}));
+  to.method(at(0x1300), client, to.text("Map"), to.signature({of_method}), to.arguments({"TKey", "TValue"}));
+  to.method(at(0x1400), {}, 0, 0);  // hidden from stack traces
+  return to;
+}
+
 }  // namespace mixwalk::test

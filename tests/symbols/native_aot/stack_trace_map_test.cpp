@@ -23,27 +23,7 @@ StackTraceMap map_of(const NativeAotBuilder& built, const std::vector<std::byte>
   return StackTraceMap({built.metadata(), map, kMapRva, kind_bits});
 }
 
-// Methods at 0x1000 and so on, of Orders.Client`1 and of types in it.
-NativeAotBuilder sample(unsigned kind_bits = 7) {
-  NativeAotBuilder to(kind_bits);
-  using B = NativeAotBuilder;
-  const auto at = [](std::int32_t rva) { return rva - static_cast<std::int32_t>(kMapRva) - 4; };
-  const B::Handle client = to.type("Client`1", to.space("Orders", to.space("Company")));
-  const std::uint32_t system_name = to.text("System");
-  const B::Handle system = to.record(B::namespace_reference, {{0x39, 1}, {0, system_name}});
-  const B::Handle number = to.reference("Int32", system), list = to.reference("List`1", system);
-  const B::Handle variable = to.record(B::type_variable, {{0, 0}});
-  const B::Handle of_method = to.record(B::method_variable, {{0, 0}});
-  const B::Handle numbers = to.record(B::vector, {number}), reference = to.record(B::by_reference, {numbers});
-  const B::Handle lists = to.record(B::specification, {to.record(B::instantiation, {list, {0, 1}, number})});
-  const B::Handle table = to.record(B::array, {number, {0, 2}});
-  to.method(at(0x1000), client, to.text("Add"), to.signature({variable, reference, lists, table}));
-  to.again(at(0x1100));
-  to.method(at(0x1200), to.type("<>c", {}, client), to.text("<Main>b__0"), to.signature({}));
-  to.method(at(0x1300), client, to.text("Map"), to.signature({of_method}), to.arguments({"TKey", "TValue"}));
-  to.method(at(0x1400), {}, 0, 0);  // hidden from stack traces
-  return to;
-}
+NativeAotBuilder sample(unsigned kind_bits = 7) { return test::sample_native_aot(kMapRva, kind_bits); }
 
 TEST(StackTraceMapTest, NamesOfMethods) {
   for (const unsigned kind_bits : {7u, 8u}) {
@@ -70,8 +50,10 @@ TEST(StackTraceMapTest, CutOffOrWrongAnywhereIsNoCrash) {
     for (std::uint32_t rva = 0x1000; rva <= 0x1400; rva += 0x100) damaged.name_at(rva);
     return damaged.size();
   };
+  EXPECT_FALSE(map_of(built, map).damaged());
   for (std::size_t i = 0; i < map.size(); ++i) {
     EXPECT_LT(read(metadata, std::span(map).first(i)), 5u);
+    EXPECT_TRUE(map_of(built, {map.begin(), map.begin() + static_cast<std::ptrdiff_t>(i)}).damaged());
     for (const int value : {0x00, 0x7F, 0xFF}) {
       auto damaged = map;
       damaged[i] = static_cast<std::byte>(value);

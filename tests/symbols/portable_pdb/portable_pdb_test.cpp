@@ -5,6 +5,7 @@
 
 #include "symbols/portable_pdb/embedded_pdb.h"
 #include "symbols/portable_pdb/sequence_points.h"
+#include "symbols/web_url.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/portable_pdb_builder.h"
 
@@ -68,10 +69,18 @@ TEST(SourceLinkTest, OnlyUrlsOfTheWebCount) {
                              "*", "https://a/", "ftp://a/*", "https://a/\\u0001*"}) {
     EXPECT_EQ(url(std::string(R"({"documents": {"/src/*": ")") + target + R"("}})", "/src/a.cs"), "") << target;
   }
-  const std::string longest = "https://a/" + std::string(SourceLink::kMaxUrl - 14, 'x') + "/*";
+  const std::string longest = "https://a/" + std::string(kMaxWebUrl - 14, 'x') + "/*";
   const std::string json = R"({"documents": {"/src/*": ")" + longest + R"("}})";
-  EXPECT_EQ(url(json, "/src/abc").size(), SourceLink::kMaxUrl);
+  EXPECT_EQ(url(json, "/src/abc").size(), kMaxWebUrl);
   EXPECT_EQ(url(json, "/src/abcd"), "");
+}
+
+// A parsed map takes many times as much memory as its text.
+TEST(SourceLinkTest, MapsThatAreTooLargeAreLeftOut) {
+  std::string json = R"({"documents": {"/src/*": "https://example.org/*"}})";
+  json.resize(1 << 20, ' ');
+  EXPECT_EQ(url(json, "/src/a.cs"), "https://example.org/a.cs");
+  EXPECT_EQ(url(json + ' ', "/src/a.cs"), "");
 }
 
 TEST(SourceLinkTest, WhatIsNoMapHasNoUrls) {

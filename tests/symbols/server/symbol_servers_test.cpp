@@ -417,7 +417,7 @@ TEST_F(SymbolServersTest, HundredAtOnceShareOneDownload) {
 
 // Builds of one name share a folder. It is removed when nothing came of a load, while another one puts its file there.
 TEST_F(SymbolServersTest, FolderThatIsMadeAndRemovedAtOnce) {
-  constexpr int kFiles = 500;
+  constexpr int kFiles = 150;
   Texts problems;
   std::mutex lock;
   std::vector<std::thread> threads;

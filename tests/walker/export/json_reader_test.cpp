@@ -87,6 +87,11 @@ TEST(JsonReaderTest, TheUrlOfASourceFile) {
   const ReadJsonDump read = read_json_dump(written(snapshot));
   ASSERT_TRUE(read.snapshot) << read.error;
   EXPECT_EQ(read.snapshot->threads[0].stack.frames[0].source_url, "https://example.org/Client.cs");
+  // Other formats make links of it.
+  snapshot.threads[0].stack.frames[0].source_url = "javascript:alert(1)";
+  const ReadJsonDump other = read_json_dump(written(snapshot));
+  ASSERT_TRUE(other.snapshot) << other.error;
+  EXPECT_EQ(other.snapshot->threads[0].stack.frames[0].source_url, "");
 }
 
 TEST(JsonReaderTest, ADocumentOfAnOlderMixwalkHasNoLocks) {

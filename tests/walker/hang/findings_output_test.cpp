@@ -66,6 +66,25 @@ TEST(FindingsOutputTest, AGapSaysWhyFramesAreMissing) {
   EXPECT_NE(json(dumps).find(gap), std::string::npos);
 }
 
+// Two threads that wait at the same place for different tasks.
+TEST(FindingsOutputTest, WordsOfAGroupHoldForAllOfItsThreads) {
+  const auto group = [](const char* second) {
+    test::HangBuilder builder;
+    for (const std::uint32_t id : {1u, 2u}) {
+      builder.thread(id, test::managed_thread({"ntdll!NtWaitForSingleObject", "coreclr!",
+                                               "M System.Threading.Monitor.Wait(System.Object)",
+                                               "M System.Threading.Tasks.Task.InternalWait(System.Int32)",
+                                               "M Orders.Submit()"}));
+      builder.waits_for(id - 1);
+      builder.task({.kind = TaskKind::io, .method = id == 1 ? "Orders.FetchAsync()" : second});
+    }
+    return text({builder.snapshot()});
+  };
+  EXPECT_NE(group("Orders.FetchAsync()").find("outside: waits for Orders.FetchAsync()\n"), std::string::npos);
+  const std::string differ = group("Orders.SendAsync()");
+  EXPECT_NE(differ.find("outside: waits for a task (sync over async)\n"), std::string::npos) << differ;
+}
+
 TEST(FindingsOutputTest, OneScreen) {
   for (const auto& dumps : {test::deadlocked_program(), test::troubled_program(), test::healthy_program()}) {
     EXPECT_LE(std::ranges::count(text(dumps), '\n'), 100);

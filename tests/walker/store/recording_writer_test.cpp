@@ -48,6 +48,11 @@ TEST(RecordingWriter, ADumpComesBack) {
   recording.unasked = "the DAC crashed";
   recording.frames[0].source_url = "https://example.org/Client.cs";
   expect_reads_as(bytes_of(recording), recording);
+  // Other formats make links of it.
+  recording.frames[0].source_url = "javascript:alert(1)";
+  const std::string bytes = bytes_of(recording);
+  recording.frames[0].source_url.clear();
+  expect_reads_as(bytes, recording);
 }
 
 TEST(RecordingWriter, ACrashComesBack) {

@@ -53,19 +53,20 @@ TEST(PageCacheTest, PartOfAPageOfADump) {
 }
 
 // Each read of another process is a request to the system.
-TEST(PageCacheTest, NeighbouringPagesAreReadTogether) {
-  class Counted final : public MemoryReader {
-   public:
-    explicit Counted(const MemoryReader& memory) : memory_(memory) {}
-    bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-      ++reads;
-      return memory_.read(address, into, bytes);
-    }
-    mutable int reads = 0;
+class Counted final : public MemoryReader {
+ public:
+  explicit Counted(const MemoryReader& memory) : memory_(memory) {}
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    ++reads;
+    return memory_.read(address, into, bytes);
+  }
+  mutable int reads = 0;
 
-   private:
-    const MemoryReader& memory_;
-  };
+ private:
+  const MemoryReader& memory_;
+};
+
+TEST(PageCacheTest, NeighbouringPagesAreReadTogether) {
   BuiltMemory memory(kBase, 16 * 4096);
   for (std::uint64_t page = 0; page < 16; ++page) memory.put64(page * 4096, page);
   const Counted counted(memory);
@@ -101,6 +102,27 @@ TEST(PageCacheTest, PagesThatShareAPlaceTakeTurns) {
   for (std::uint64_t page = 0; page < 100; ++page) {
     ASSERT_EQ(cache.read_value<std::uint64_t>(page * 4096 + 8), page);
   }
+}
+
+TEST(PageCacheTest, ABlockIsReadAsFarAsItCanBeRead) {
+  BuiltMemory memory(kBase, 32 * 4096);
+  for (std::uint64_t page = 0; page < 32; ++page) memory.put64(page * 4096, page);
+  const Counted counted(memory);
+  PageCache::Range known{kBase + 2 * 4096 + 1, kBase + 12 * 4096 - 1};
+  PageCache cache(counted, PageCache::kPages, [&](std::uint64_t) { return known; });
+  const auto page = [&](std::uint64_t number) { return cache.read_value<std::uint64_t>(kBase + number * 4096); };
+  EXPECT_EQ(page(6), 6u);
+  EXPECT_EQ(page(3), 3u);
+  EXPECT_EQ(page(7), 7u);
+  EXPECT_EQ(counted.reads, 1) << "pages 3 to 7 together";
+  EXPECT_EQ(cache.pages_read(), 5u);
+  EXPECT_EQ(page(2), 2u) << "only a part of it is known";
+  EXPECT_EQ(page(11), 11u);
+  EXPECT_EQ(counted.reads, 3);
+  known = {};
+  cache.drop();
+  EXPECT_EQ(page(6), 6u);
+  EXPECT_EQ(counted.reads, 4);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
 }
 
 OutsideLocks::Prepared OutsideLocks::prepare(std::uint32_t process_id, const DumpCommand& command) {
-  auto target = LiveTarget::open(process_id);
+  auto target = LiveTarget::open(process_id, false);
   if (!target) return {.target = nullptr, .clr = {}, .obstacle = target.failure().message};
   OpenedClr clr = clr_of(**target, command);
   return {.target = std::move(*target), .clr = std::move(clr), .obstacle = {}};
@@ -129,7 +129,7 @@ void add_native_locks_of(Snapshot& snapshot) {
   const auto chains = WaitChains::open(kWaitChainsTime);
   const bool waits = has_native_waits(snapshot);
   if (!waits && chains == nullptr) return;
-  auto target = LiveTarget::open(snapshot.process.id);
+  auto target = LiveTarget::open(snapshot.process.id, false);
   if (!target) return;
   if (waits) {
     watch_suspensions_of(snapshot.process.id);

@@ -279,9 +279,15 @@ void read_object_of_task(ManagedObjects& objects, std::uint64_t object, const Ma
     read_promise(objects, object, type, read);
   }
   if (has_ended(read.task.status)) read.awaits.clear();
+  // If the methods that wait for the task go on in different contexts, none of these is that of all. Real case: a thread
+  // with a context waits for a method that uses ConfigureAwait(false), and another method without it awaits the same
+  // task. The first one does not need the thread.
+  std::optional<std::uint64_t> context;
   visit_continuations(objects, object, type, [&](std::uint64_t continuation) {
-    if (read.context == 0) read.context = context_of(objects, continuation);
+    const std::uint64_t of = context_of(objects, continuation);
+    context = context.value_or(of) == of ? of : 0;
   });
+  read.context = context.value_or(0);
 }
 
 bool is_io(std::string_view name) {

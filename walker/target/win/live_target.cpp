@@ -8,7 +8,6 @@
 #include "unmanaged/image/image_headers.h"
 #include "unmanaged/win/loader_list.h"
 #include "walker/base/wall_clock.h"
-#include "walker/base/win/file_time.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
@@ -26,16 +25,9 @@ namespace {
 // How often the list of images is read at most if images are unloaded at that moment.
 constexpr int kListReadings = 16;
 
-void read_times(HANDLE handle, TargetThread& thread) {
-  FILETIME created, ended, kernel, user;
-  if (!GetThreadTimes(handle, &created, &ended, &kernel, &user)) return;
-  thread.created = ticks_of(created);
-  thread.cpu = ticks_of(kernel) + ticks_of(user);
-}
-
 }  // namespace
 
-Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) {
+Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id, bool names) {
   Outcome<UniqueHandle> handle = open_readable(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | SYNCHRONIZE, process_id);
   if (!handle) return handle.failure();
   const std::string name = "process " + std::to_string(process_id);
@@ -43,19 +35,24 @@ Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) 
   if (NtQueryInformationProcess(handle->get(), ProcessBasicInformation, &info, sizeof info, nullptr) < 0) {
     return Failure{ExitCode::no_process, name + " has ended"};
   }
-  std::unique_ptr<LiveTarget> target(new LiveTarget(std::move(*handle), process_id));
+  std::unique_ptr<LiveTarget> target(new LiveTarget(std::move(*handle), process_id, names));
   target->peb_ = reinterpret_cast<std::uint64_t>(info.PebBaseAddress);
   target->refresh();
   if (target->threads_.empty()) return Failure{ExitCode::no_process, name + " has ended"};
   return target;
 }
 
-LiveTarget::LiveTarget(UniqueHandle handle, std::uint32_t process_id)
+LiveTarget::LiveTarget(UniqueHandle handle, std::uint32_t process_id, bool names)
     : handle_(std::move(handle)),
       memory_(handle_.get()),
       stacks_(handle_.get()),
       moments_(handle_.get()),
-      cache_(memory_) {
+      cache_(memory_, PageCache::kPages,
+             [this](std::uint64_t address) {
+               const auto [begin, end] = memory_.plain_region(address);
+               return PageCache::Range{begin, end};
+             }),
+      names_(names) {
   process_.id = process_id;
 }
 
@@ -125,15 +122,16 @@ bool LiveTarget::is_still_loaded(std::uint64_t base) {
 
 void LiveTarget::read_threads() {
   threads_.clear();
-  const std::vector<std::uint32_t> ids = list_threads(process_.id).value_or(std::vector<std::uint32_t>());
+  const auto list = list_thread_times(process_.id).value_or(std::vector<ListedThread>());
   // The system gives an id to no other thread while a handle of this one is open.
-  std::erase_if(opened_, [&](const auto& entry) { return !std::ranges::binary_search(ids, entry.first); });
-  for (const std::uint32_t id : ids) {
-    TargetThread listed{.os_id = id};
-    if (const OutsideThread* opened = thread(id)) {
-      listed.name = thread_description(opened->handle());
+  std::erase_if(opened_, [&](const auto& entry) {
+    return !std::ranges::binary_search(list, entry.first, {}, &ListedThread::id);
+  });
+  for (const ListedThread& known : list) {
+    TargetThread listed{.os_id = known.id, .name = {}, .created = known.created, .cpu = known.cpu};
+    if (const OutsideThread* opened = thread(known.id)) {
+      if (names_) listed.name = thread_description(opened->handle());
       listed.teb = opened->teb();
-      read_times(opened->handle(), listed);
     }
     threads_.push_back(std::move(listed));
   }

@@ -26,8 +26,9 @@ namespace mixwalk {
 // environment blocks are read from the process's own memory, so they are not trusted.
 class LiveTarget final : public Target {
  public:
-  // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | SYNCHRONIZE.
-  static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id);
+  // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | SYNCHRONIZE. `names`: whether the
+  // names of its threads are read. That takes two questions to the system for each of them.
+  static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id, bool names = true);
 
   // To be called when the process has run: its images, threads and memory are read anew.
   void refresh();
@@ -61,7 +62,7 @@ class LiveTarget final : public Target {
   HANDLE handle() const noexcept { return handle_.get(); }
 
  private:
-  explicit LiveTarget(UniqueHandle handle, std::uint32_t process_id);
+  LiveTarget(UniqueHandle handle, std::uint32_t process_id, bool names);
 
   void read_modules();
   void read_threads();
@@ -79,6 +80,7 @@ class LiveTarget final : public Target {
   NoImageFiles no_files_;
   DiskImages disk_{files_, no_files_, {}};
   ImageBackedMemory backed_{cache_, {}, disk_, ImageBackedMemory::Uses::constants};
+  const bool names_;
   std::uint64_t peb_ = 0;
   Process process_;
   Runtime runtime_;

@@ -249,6 +249,20 @@ TEST_F(TaskGraphTest, ContinuationOfAnOpenTask) {
   EXPECT_FALSE(at(source).not_resumed);
 }
 
+TEST_F(TaskGraphTest, ContinuationsInDifferentContexts) {
+  const std::uint64_t continuation_type =
+      type("System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation", {{"m_action"}, {"m_syncContext"}}, object_);
+  const std::uint64_t context = object(type("Forms.Context", {}, object_)), in_context = object(continuation_type);
+  put(in_context, "m_syncContext", context);
+  const std::uint64_t without = object(delegate_);
+  const std::uint64_t source = task(task_of_int_, 0, list({in_context, without}));
+  const std::uint64_t other = task(task_of_int_, 0, list({in_context, in_context}));
+  find(method(0, "<>u__1", source));
+  EXPECT_EQ(at(source).continues_on, AsyncTask::kNone);
+  find(method(0, "<>u__1", other));
+  EXPECT_EQ(at(other).continues_on, 0u);
+}
+
 // A task that has ended has forgotten its continuation. The queue of the thread's context has it.
 TEST_F(TaskGraphTest, ContinuationInTheQueueOfAContext) {
   const std::uint64_t done = task(task_of_int_, kDone), box = method(0, "<>u__1", done), go_on = object(delegate_);

@@ -11,6 +11,7 @@
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/wine.h"
 #include "unmanaged/ascii_lower.h"
+#include "walker/base/win/file_time.h"
 
 namespace mixwalk {
 namespace {
@@ -50,6 +51,26 @@ TEST_F(HangFromOutside, ItsImagesThreadsAndNames) {
     EXPECT_TRUE(std::ranges::any_of(target_->threads(), [&](const auto& thread) { return thread.name == name; }))
         << name;
   }
+}
+
+// The list of all threads has the times that the system gives for each of them.
+TEST_F(HangFromOutside, TheTimesOfItsThreads) {
+  for (const TargetThread& thread : target_->threads()) {
+    const UniqueHandle handle(OpenThread(THREAD_QUERY_INFORMATION, FALSE, thread.os_id));
+    FILETIME created, ended, kernel, user;
+    ASSERT_TRUE(GetThreadTimes(handle.get(), &created, &ended, &kernel, &user)) << thread.os_id;
+    EXPECT_EQ(thread.created, ticks_of(created)) << thread.name;
+    // Since the list was read, the thread may have run.
+    EXPECT_LE(thread.cpu, ticks_of(kernel) + ticks_of(user)) << thread.name;
+  }
+  EXPECT_TRUE(std::ranges::any_of(target_->threads(), [](const TargetThread& thread) { return thread.cpu > 0; }));
+}
+
+TEST_F(HangFromOutside, ItsThreadsWithoutNames) {
+  const auto target = LiveTarget::open(hang_.id(), false);
+  ASSERT_TRUE(target);
+  EXPECT_EQ((*target)->threads().size(), target_->threads().size());
+  for (const TargetThread& thread : (*target)->threads()) EXPECT_EQ(thread.name, "");
 }
 
 TEST_F(HangFromOutside, StacksOfAllThreadsAreTakenAndAllRunOn) {
