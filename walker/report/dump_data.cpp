@@ -30,7 +30,8 @@ class DumpWriter {
   DumpWriter(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json)
       : snapshot_(snapshot), filter_(filter), stacks_(snapshot, filter),
         leaves_(tables.add(stacks_, stacks_.whole())), flame_leaves_(tables.add(stacks_, stacks_.folded())),
-        runtime_frames_(snapshot), async_frames_(snapshot), names_(snapshot), roles_(thread_roles(snapshot)), json_(json) {}
+        runtime_frames_(snapshot), async_frames_(snapshot),
+        names_(snapshot), roles_(thread_roles(snapshot)), json_(json) {}
 
   void write() {
     json_.begin_object();

@@ -127,7 +127,9 @@ ParseResult finish_minidump(const CLI::App& app, DumpArguments& arguments) {
 // For a process.
 ParseResult finish_dump(const CLI::App& app, DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
-  if (command.async && !command.locks) refuse("--async cannot be used with --no-locks, which looks for no tasks either");
+  if (command.async && !command.locks) {
+    refuse("--async cannot be used with --no-locks, which looks for no tasks either");
+  }
   constexpr std::uint32_t kLeast = 2;
   finish_process(app, arguments, kLeast);
   auto* start = std::get_if<ByStart>(&command.visit.target);

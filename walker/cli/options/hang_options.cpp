@@ -23,8 +23,8 @@ constexpr char kCompareHelp[] =
 
 constexpr char kReportHelp[] =
     "Says what the threads of a process or of one dump wait for, and which thread holds it. With --process-id or "
-    "--name, mixwalk takes two dumps of the process, ten seconds apart, and compares them. One dump is enough to find a "
-    "deadlock, but not a stuck thread. If a file has several dumps of a process (dump --repeat), report compares them "
+    "--name, mixwalk takes two dumps of the process, ten seconds apart, and compares them. One dump is enough to find "
+    "a deadlock, but not a stuck thread. If a file has several dumps of a process (dump --repeat), report compares them "
     "as well. The exit code is that of compare.\n"
     "\n"
     "Examples:\n"
