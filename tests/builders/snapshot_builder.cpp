@@ -193,7 +193,9 @@ void add_async_work(Snapshot& snapshot) {
   snapshot.locks.push_back({.kind = LockKind::semaphore,
                             .address = kSemaphore,
                             .type = "System.Threading.SemaphoreSlim",
-                            .sharers = {snapshot.threads[0].os_id}});
+                            .recursion = 2,
+                            .sharers = {snapshot.threads[0].os_id},
+                            .task_holders = {12}});
   snapshot.pool = {.queued = 213, .workers = 16, .working = 16, .goal = 16, .min = 4, .max = 32767};
   snapshot.pool.items = {{.method = "Orders.Queue+<>c.<Drain>b__4_0()", .count = 12, .task = 15},
                          {.method = {}, .count = 1}};

@@ -14,6 +14,7 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
+#include "walker/cli/chosen_threads.h"
 #include "walker/cli/file_kind.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/local_symbols.h"
@@ -79,7 +80,7 @@ class DumpFileRun {
   ExitCode run(Output& output) {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
-    Snapshot snapshot = stacks();
+    Snapshot snapshot = stacks(unmatched);
     const Failure missing{ExitCode::no_thread, input_words(command_.file) + " has no " + unmatched.text() +
                                                        unmatched.advice()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
@@ -104,7 +105,7 @@ class DumpFileRun {
   }
 
   // The stacks, without names of native frames.
-  Snapshot stacks() {
+  Snapshot stacks(UnmatchedThreads& unmatched) {
     for (const std::string& path : target_.overlapping()) {
       print_failure({ExitCode::ok, input_words(command_.file) +
                                 ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
@@ -113,12 +114,12 @@ class DumpFileRun {
     if (!clr.way.empty()) log(clr.way);
     Snapshot snapshot =
         target_snapshot(target_, clr.questions.get(), clr.obstacle, [this](const TargetThread& thread) {
-          return command_.threads.contains(thread.os_id, thread.name);
-        });
+          return command_.threads.has_main() || command_.threads.contains(thread.os_id, thread.name);
+        }, {.locks = true, .heap = command_.async});
+    keep_chosen_threads(snapshot, command_.threads, unmatched);
     if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) log(agreement);
     if (clr.questions != nullptr) missing_assemblies_ = clr.questions->missing_assemblies();
     snapshot.capture = CaptureMethod::file;
-    snapshot.omissions.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
     return snapshot;
   }
@@ -177,7 +178,8 @@ Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileS
   const Minidump dump = Minidump::parse(file);
   if (auto failure = unusable(command.file, file, dump)) return std::move(*failure);
   DumpFileRun look(command, host, file, dump, symbols);
-  Snapshot snapshot = look.stacks();
+  UnmatchedThreads unmatched(command.threads);
+  Snapshot snapshot = look.stacks(unmatched);
   CallChecker calls = look.call_checker(snapshot);
   look.name(snapshot, calls);
   look.say_missing_assemblies();

@@ -246,7 +246,22 @@ ExitCode code_of(const Findings& findings) {
   return ExitCode::ok;
 }
 
+ExitCode explain_dumps(const HangCommand& command, bool colour, const Dumps& dumps, const std::string& note,
+                       Output& output) {
+  const Findings findings = find_hangs(dumps.dumps, dumps.files);
+  if (command.quiet) return code_of(findings);
+  const auto failure =
+      output.write([&](ByteSink& sink) { return write(command, colour, dumps, findings, note, sink); });
+  return failure ? print_failure(*failure) : code_of(findings);
+}
+
 }  // namespace
+
+ExitCode explain(const HangCommand& command, bool colour, std::vector<Snapshot> dumps, const std::string& origin,
+                 Output& output) {
+  const std::vector<std::string> files(dumps.size(), origin);
+  return explain_dumps(command, colour, {.dumps = std::move(dumps), .files = files}, {}, output);
+}
 
 ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump) {
   if (command.output && is_one_of(*command.output, command.files)) {
@@ -274,11 +289,7 @@ ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump)
     return print_failure({ExitCode::input, "compare needs two dumps or more, and " + left_out.front()});
   }
   for (const std::string& sentence : left_out) print_failure({ExitCode::ok, sentence + ", and is left out"});
-  const Findings findings = find_hangs(dumps.dumps, dumps.files);
-  if (command.quiet) return code_of(findings);
-  const auto failure =
-      output.write([&](ByteSink& sink) { return write(command, colour, dumps, findings, inputs.note, sink); });
-  return failure ? print_failure(*failure) : code_of(findings);
+  return explain_dumps(command, colour, dumps, inputs.note, output);
 }
 
 ExitCode run(const HangCommand& command, const DumpFileServices& host) {

@@ -257,6 +257,7 @@ Json lock_json(const Lock& lock) {
     json["waiters"].push_back({{"os_id", waiter.os_id}, {"pulse", waiter.pulse}});
   }
   if (!lock.sharers.empty()) json["sharers"] = lock.sharers;
+  if (!lock.task_holders.empty()) json["task_holders"] = lock.task_holders;
   return json;
 }
 

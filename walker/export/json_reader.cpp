@@ -150,6 +150,13 @@ std::uint32_t task_index_of(const Json& object, const char* name, std::size_t co
   return index;
 }
 
+std::vector<std::uint32_t> task_indices_of(const Json& object, const char* name, std::size_t tasks) {
+  std::vector<std::uint32_t> indices = numbers_of(object, name);
+  const bool all = std::ranges::all_of(indices, [&](std::uint32_t index) { return index < tasks; });
+  if (!all) refuse(name, "array of indices of entries that are there");
+  return indices;
+}
+
 StackFrame read_frame(const Json& json, const Snapshot& snapshot, const std::vector<Run>& runs) {
   StackFrame frame;
   if (text_of(json, "kind").empty()) throw Nonsense{"a frame has no kind"};
@@ -236,7 +243,7 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
   return thread;
 }
 
-Lock read_lock(const Json& json) {
+Lock read_lock(const Json& json, std::size_t tasks) {
   Lock lock;
   lock.kind = word_of<LockKind>(json, "kind");
   lock.address = hex_of(json, "address");
@@ -248,6 +255,7 @@ Lock read_lock(const Json& json) {
     lock.waiters.push_back({number_of<std::uint32_t>(waiter, "os_id"), flag_of(waiter, "pulse")});
   }
   lock.sharers = numbers_of(json, "sharers");
+  lock.task_holders = task_indices_of(json, "task_holders", tasks);
   return lock;
 }
 
@@ -263,10 +271,7 @@ AsyncTask read_task(const Json& json, std::size_t tasks, std::size_t contexts) {
   task.line = number_of<std::uint32_t>(json, "line");
   task.source_url = text_of(json, "source_url");
   task.line_approximate = flag_of(json, "line_approximate");
-  task.awaits = numbers_of(json, "awaits");
-  for (const std::uint32_t awaited : task.awaits) {
-    if (awaited >= tasks) refuse("awaits", "array of indices of entries that are there");
-  }
+  task.awaits = task_indices_of(json, "awaits", tasks);
   task.awaits_left_out = number_of<std::uint32_t>(json, "awaits_left_out");
   task.object = hex_of(json, "object");
   task.object_type = text_of(json, "object_type");
@@ -385,7 +390,9 @@ Snapshot read_document(const Json& json) {
   for (const Json& from : array_of(json, "threads")) snapshot.threads.push_back(read_thread(from, snapshot));
   snapshot.locks_missing = text_of(json, "locks_missing");
   if (member(json, "locks") == nullptr) snapshot.locks_missing = "the dump is of a mixwalk that did not look at locks";
-  for (const Json& from : array_of(json, "locks")) snapshot.locks.push_back(read_lock(from));
+  for (const Json& from : array_of(json, "locks")) {
+    snapshot.locks.push_back(read_lock(from, snapshot.tasks.size()));
+  }
   return snapshot;
 }
 

@@ -259,7 +259,8 @@ class DumpTextWriter {
     };
     if (const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id); lock != nullptr) {
       add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
-    } else if (const Wait wait = wait_of(names_, thread); wait.state != WaitState::runs && !wait.words.empty()) {
+    } else if (const Wait wait = wait_of(names_, thread);
+               wait.state != WaitState::runs && !wait.words.empty() && !is_crashed(thread)) {
       add((wait.state == WaitState::idle ? "idle: " : "") + bounded(wait.words));
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
@@ -273,7 +274,8 @@ class DumpTextWriter {
   }
 
   static std::string lock_label(const Lock& lock) {
-    const bool is_object = lock.kind == LockKind::monitor || lock.kind == LockKind::threading_lock;
+    const bool is_object = lock.kind == LockKind::monitor || lock.kind == LockKind::threading_lock ||
+                           lock.kind == LockKind::semaphore;
     const std::string what = lock.is_loader_lock()                 ? std::string(kLoaderLock)
                              : is_object && !lock.type.empty()     ? bounded(lock.type)
                              : lock.kind == LockKind::monitor      ? "an object"
@@ -283,6 +285,9 @@ class DumpTextWriter {
   }
 
   std::string held_by(const Lock& lock) const {
+    if (lock.owner == 0) {
+      if (const std::string holders = async_frames_.holder_words(lock); !holders.empty()) return ", held by " + holders;
+    }
     if (!lock.held) return ", held by no thread";
     const std::string_view words = owner_words(lock.kind);
     if (lock.owner == 0) return lock.address == 0 ? "" : fmt::format("{}an unknown thread", words);

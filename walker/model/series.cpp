@@ -27,7 +27,11 @@ Recording::AsyncWork async_work(const Snapshot& dump) {
   return work;
 }
 
+// A file may have its locks before its tasks, so it is only here that a lock with a task that is not there is noticed.
 void restore(Snapshot& dump, const Recording::AsyncWork& work) {
+  for (Lock& lock : dump.locks) {
+    std::erase_if(lock.task_holders, [&](std::uint32_t task) { return task >= work.tasks.size(); });
+  }
   dump.tasks = work.tasks;
   dump.contexts = work.contexts;
   dump.pool = work.pool;

@@ -1,11 +1,14 @@
 #include "walker/model/thread_locks.h"
 
+#include <algorithm>
+
 namespace mixwalk {
 
 std::vector<const Lock*> locks_held_by(const Snapshot& snapshot, std::uint32_t os_id) {
   std::vector<const Lock*> held;
   for (const Lock& lock : snapshot.locks) {
-    if (os_id != 0 && lock.owner == os_id) held.push_back(&lock);
+    const bool shares = std::ranges::find(lock.sharers, os_id) != lock.sharers.end();
+    if (os_id != 0 && (lock.owner == os_id || shares)) held.push_back(&lock);
   }
   return held;
 }

@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// The locks that a thread holds, in the snapshot's order. They point into `snapshot`.
+// The locks that a thread holds, alone or together with others, in the snapshot's order. They point into `snapshot`.
 std::vector<const Lock*> locks_held_by(const Snapshot& snapshot, std::uint32_t os_id);
 
 // The lock for which a thread waits.

@@ -25,7 +25,7 @@ void add_clr_threads(Snapshot& snapshot, ClrQuestions& clr) {
 }  // namespace
 
 Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
-                         const std::function<bool(const TargetThread&)>& wanted, bool locks) {
+                         const std::function<bool(const TargetThread&)>& wanted, const WaitSearch& search) {
   NoManagedCode nothing;
   if (clr == nullptr) {
     // The program may have registered another function table since its list was read.
@@ -56,9 +56,9 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   add_clr_threads(snapshot, *clr);
   add_managed_exceptions(snapshot, target.memory(), *clr);
   snapshot.locks_missing = kLocksNotLookedFor;
-  if (locks) {
+  if (search.locks) {
     add_managed_locks(snapshot, target, *clr);
-    add_tasks(snapshot, target, *clr);
+    add_tasks(snapshot, target, *clr, {.heap = search.heap});
     add_serving(snapshot, target, *clr);
   }
   // This comes last, so that only lines are missing if the library fails here.

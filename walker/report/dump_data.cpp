@@ -1,6 +1,7 @@
 #include "walker/report/dump_data.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,19 +13,25 @@
 #include "walker/hang/frame_names.h"
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
+#include "walker/hang/waits.h"
 #include "walker/model/lock_words.h"
+#include "walker/shown/async_frames.h"
 #include "walker/shown/runtime_frames.h"
 #include "walker/shown/words.h"
 
 namespace mixwalk {
 namespace {
 
+// The most kinds of chains of tasks in the page.
+constexpr std::size_t kMaxPageTaskGroups = 1000;
+
 class DumpWriter {
  public:
   DumpWriter(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json)
       : snapshot_(snapshot), filter_(filter), stacks_(snapshot, filter),
         leaves_(tables.add(stacks_, stacks_.whole())), flame_leaves_(tables.add(stacks_, stacks_.folded())),
-        runtime_frames_(snapshot), names_(snapshot), roles_(thread_roles(snapshot)), json_(json) {}
+        runtime_frames_(snapshot), async_frames_(snapshot),
+        names_(snapshot), roles_(thread_roles(snapshot)), json_(json) {}
 
   void write() {
     json_.begin_object();
@@ -41,10 +48,37 @@ class DumpWriter {
     json_.array("threads", snapshot_.threads, [&](const Thread& each) { thread(each, place++); });
     json_.array("locks", snapshot_.locks, [this](const Lock& each) { lock(each); });
     json_.field("locks_missing", snapshot_.locks_missing);
+    tasks();
     json_.end_object();
   }
 
  private:
+  // Writes what is known of asynchronous work besides that of threads. Nothing if there is none.
+  void tasks() {
+    if (!snapshot_.tasks_missing.empty()) json_.field("tasks_missing", snapshot_.tasks_missing);
+    if (const std::string pool = pool_sentence(snapshot_.pool); !pool.empty()) json_.field("pool", pool);
+    const std::vector<TaskGroup> groups = async_frames_.groups();
+    if (groups.empty()) return;
+    std::size_t chains = 0;
+    for (const TaskGroup& group : groups) chains += group.count;
+    json_.field("chains", chains);
+    const std::size_t shown = std::min(groups.size(), kMaxPageTaskGroups);
+    json_.objects("tasks", std::span(groups).first(shown), [this](const TaskGroup& group) {
+      json_.field("count", group.count);
+      json_.array("async", async_frames_.of(group.first), [this](const AsyncFrame& each) { async_frame(each); });
+    });
+    json_.field("groups", groups.size());
+  }
+
+  // Writes a line about a task: [depth, whether it says that lines are missing, words].
+  void async_frame(const AsyncFrame& frame) {
+    json_.begin_array();
+    json_.value(frame.depth);
+    json_.value(frame.relation == AsyncFrame::Relation::cut);
+    json_.value(line_of(frame));
+    json_.end_array();
+  }
+
   void crash(const Crash& crash) {
     json_.key("crash");
     json_.begin_object();
@@ -72,7 +106,7 @@ class DumpWriter {
     json_.begin_object();
     json_.field("id", thread.os_id);
     json_.field("name", thread.name);
-    if (roles_[index].any()) json_.field("role", role_words(roles_[index]));
+    if (const std::string head = head_words(roles_[index], thread.traits); !head.empty()) json_.field("role", head);
     json_.field("managed", thread.clr_id != 0);
     if (!thread.skipped.empty()) json_.field("skipped", thread.skipped);
     json_.field("leaf", leaf(leaves_));
@@ -88,6 +122,12 @@ class DumpWriter {
     if (thread.moment != 0) json_.field("moment", thread.moment);
     if (thread.created != 0) json_.field("created", thread.created);
     if (thread.cpu) json_.field("cpu", *thread.cpu);
+    if (const Wait wait = wait_of(names_, thread); wait.state != WaitState::runs && !wait.words.empty()) {
+      json_.field("wait", wait.words);
+    }
+    if (const auto frames = async_frames_.of(thread); !frames.empty()) {
+      json_.array("async", frames, [this](const AsyncFrame& each) { async_frame(each); });
+    }
     if (!filter_.managed_only) {
       folds(thread.stack);
       marks(thread.stack);
@@ -135,6 +175,10 @@ class DumpWriter {
     json_.field("holder_words", holder_words(lock.kind));
     json_.field("owner", lock.owner);
     json_.field("held", lock.held);
+    if (lock.owner == 0) {
+      if (const std::string holders = async_frames_.holder_words(lock); !holders.empty()) json_.field("by", holders);
+      if (!lock.sharers.empty()) json_.values("sharers", lock.sharers);
+    }
     json_.field("recursion", lock.recursion);
     json_.array("waiters", lock.waiters, [this](const LockWaiter& waiter) {
       json_.begin_array();
@@ -150,6 +194,7 @@ class DumpWriter {
   const ShownStacks stacks_;
   const std::vector<std::uint32_t> leaves_, flame_leaves_;  // for each thread
   const RuntimeFrames runtime_frames_;
+  const AsyncFrames async_frames_;
   const FrameNames names_;
   const std::vector<ThreadRoles> roles_;  // by thread
   JsonWriter& json_;

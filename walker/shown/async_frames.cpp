@@ -37,7 +37,9 @@ std::string place_of(const AsyncTask& task) {
   return line_place(frame, kLimits);
 }
 
-bool waits_for_many(const AsyncTask& task) { return task.kind == TaskKind::when_all || task.kind == TaskKind::when_any; }
+bool waits_for_many(const AsyncTask& task) {
+  return task.kind == TaskKind::when_all || task.kind == TaskKind::when_any;
+}
 
 // Whether nothing of the task is left to do: it has ended, and so did what waited for it go on.
 bool is_over(const AsyncTask& task) {
@@ -160,14 +162,19 @@ std::vector<AsyncFrame> AsyncFrames::of(std::uint32_t task) const {
 void AsyncFrames::add_awaited(Path& path, std::uint32_t index, std::uint32_t depth, std::uint32_t count) const {
   const std::size_t begin = path.tasks.size();
   for (bool first = true;; first = false) {
-    if (!first && depth != 0 && path.tasks.size() == begin + 1) ++depth;  // the rest of a branch is behind its beginning
+    // The rest of a branch is farther to the right than its beginning.
+    if (!first && depth != 0 && path.tasks.size() == begin + 1) ++depth;
     if (path.is_full()) {
       if (path.frames.back().relation != AsyncFrame::Relation::cut) path.cut(depth, "more tasks follow");
       break;
     }
     const AsyncTask& task = snapshot_.tasks[index];
     AsyncFrame& frame = path.frames.emplace_back();
-    frame = {.task = index, .depth = depth, .count = std::exchange(count, 1), .label = label_of(task, "await"), .state = {}};
+    frame = {.task = index,
+             .depth = depth,
+             .count = std::exchange(count, 1),
+             .label = label_of(task, "await"),
+             .state = {}};
     if (std::ranges::find(path.tasks, index) != path.tasks.end()) {
       frame.state = "a task of a line above: these tasks wait for each other";
       break;
@@ -198,7 +205,10 @@ void AsyncFrames::add_awaiters(Path& path, std::uint32_t index) const {
     index = awaiters.front();
     const AsyncTask& task = snapshot_.tasks[index];
     AsyncFrame& frame = path.frames.emplace_back();
-    frame = {.relation = AsyncFrame::Relation::awaited_by, .task = index, .label = label_of(task, "awaited by"), .state = {}};
+    frame = {.relation = AsyncFrame::Relation::awaited_by,
+             .task = index,
+             .label = label_of(task, "awaited by"),
+             .state = {}};
     if (awaiters.size() > 1) frame.state = "and " + count_words(awaiters.size() - 1, "more task");
     if (std::ranges::find(seen, index) != seen.end()) return;
     seen.push_back(index);
@@ -245,6 +255,18 @@ std::string AsyncFrames::thread_words(std::uint32_t os_id) const {
   const auto thread = std::ranges::find(snapshot_.threads, os_id, &Thread::os_id);
   if (thread == snapshot_.threads.end() || thread->name.empty()) return text;
   return text + " " + quoted_name(thread->name, kMaxAsyncNameBytes);
+}
+
+std::string AsyncFrames::holder_words(const Lock& lock) const {
+  std::string text;
+  std::size_t shown = 0;
+  const auto add = [&](const std::string& holder) {
+    if (shown++ < kMaxHolders) text += (text.empty() ? "" : ", ") + holder;
+  };
+  if (lock.owner != 0) add(thread_words(lock.owner));
+  for (const std::uint32_t os_id : lock.sharers) add(thread_words(os_id));
+  for (const std::uint32_t task : lock.task_holders) add(name_of(snapshot_.tasks[task].method));
+  return shown > kMaxHolders ? text + ", …" : text;
 }
 
 std::string AsyncFrames::context_words(std::uint32_t index) const {
@@ -297,12 +319,8 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
   if (task.kind == TaskKind::semaphore && task.object != 0) {
     for (const Lock& lock : snapshot_.locks) {
       if (lock.kind != LockKind::semaphore || lock.address != task.object) continue;
-      std::vector<std::uint32_t> holders = lock.sharers;
-      if (lock.owner != 0) holders.push_back(lock.owner);
-      for (std::size_t i = 0; i < std::min(holders.size(), kMaxHolders); ++i) {
-        state += (i == 0 ? " by " : ", ") + thread_words(holders[i]);
-      }
-      if (holders.size() > kMaxHolders) state += ", …";
+      const std::string holders = holder_words(lock);
+      if (!holders.empty()) state += " by " + holders;
     }
   }
   if (task.continues_on != AsyncTask::kNone) {

@@ -48,6 +48,9 @@ class AsyncFrames {
   std::vector<AsyncFrame> of(const Thread& thread) const;
   // The task, and what it waits for.
   std::vector<AsyncFrame> of(std::uint32_t task) const;
+  // The threads and the async methods that hold a lock: "thread 0x1a0 "ui", Orders.Client.FetchAsync()". Empty if none
+  // is known.
+  std::string holder_words(const Lock& lock) const;
   // The chains of tasks that are below no thread, each by its first task: the largest group first.
   std::vector<TaskGroup> groups() const;
 

@@ -72,6 +72,7 @@ bool RecordingWriter::within_limits(const Recording& recording) {
     for (const Lock& lock : some) {
       waiters += lock.waiters.size();
       sharers += lock.sharers.size();
+      task_numbers += lock.task_holders.size();
     }
     tasks += work.tasks.size() + work.contexts.size() + work.pool.items.size();
     task_numbers += work.waits.size() + work.traits.size();

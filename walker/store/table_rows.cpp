@@ -286,6 +286,7 @@ void row_fields(MessageIO& io, Lock& lock, TableRoom& room) {
     take(io, room.sharers, "there are too many threads that share locks");
     return narrowed(os_id);
   });
+  numbers(io, 10, lock.task_holders, room, itself, narrowed);
 }
 
 void row_fields(MessageIO& io, Recording::AsyncWork& work, TableRoom& room) {

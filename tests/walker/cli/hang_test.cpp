@@ -119,6 +119,20 @@ TEST_F(HangCommandTest, TheHangFixtureTwice) {
   EXPECT_NE(result.out.find("This has lasted for at least 30 s."), std::string::npos);
 }
 
+// As report of a process explains the dumps that it has taken.
+TEST_F(HangCommandTest, DumpsInMemory) {
+  HangCommand command;
+  command.single = true;
+  command.output = path("report.txt");
+  Output output(command.output);
+  ASSERT_FALSE(output.failure());
+  EXPECT_EQ(explain(command, false, test::deadlocked_program(), "process 4711 (orders.exe)", output),
+            ExitCode::deadlock);
+  const std::string text = file_text(path("report.txt"));
+  EXPECT_NE(text.find("process 4711 (orders.exe)"), std::string::npos) << text;
+  EXPECT_NE(text.find("deadlock"), std::string::npos) << text;
+}
+
 TEST_F(HangCommandTest, ExitCodes) {
   EXPECT_EQ(run(command(test::deadlocked_program())).code, ExitCode::deadlock);
   EXPECT_EQ(run(command(test::troubled_program())).code, ExitCode::stuck);

@@ -74,6 +74,8 @@ TEST(JsonReaderTest, TasksThatAreNotThere) {
   EXPECT_EQ(changed("/tasks/1/continues_on", 1), "\"continues_on\" is no index of an entry that is there");
   EXPECT_EQ(changed("/threads/0/waits_for_task", tasks), "\"waits_for_task\" is no index of an entry that is there");
   EXPECT_EQ(changed("/thread_pool/items/0/task", tasks), "\"task\" is no index of an entry that is there");
+  EXPECT_EQ(changed("/locks/5/task_holders/0", tasks),
+            "\"task_holders\" is no array of indices of entries that are there");
   EXPECT_EQ(changed("/threads/0/traits", "main"), "\"traits\" is no array");
   EXPECT_EQ(changed("/threads/0/traits", {"main", "new"}), "");
   EXPECT_EQ(changed("/tasks/0/kind", "a new kind"), "");

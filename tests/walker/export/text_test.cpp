@@ -108,6 +108,19 @@ TEST(Text, ALockOfDotNetIsCalledByItsType) {
   }
 }
 
+TEST(Text, ALockThatSeveralHold) {
+  Snapshot snapshot;
+  snapshot.threads = {{.os_id = 1}, {.os_id = 2, .name = "reader"}};
+  snapshot.tasks = {{.method = "C.RunAsync()"}};
+  snapshot.locks = {{.kind = LockKind::semaphore, .address = 0x40, .type = "System.Threading.SemaphoreSlim",
+                     .waiters = {{1}}, .sharers = {2}, .task_holders = {0}}};
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("  waits for System.Threading.SemaphoreSlim 0x40, held by thread 0x2 \"reader\", C.RunAsync()\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  holds System.Threading.SemaphoreSlim 0x40 (1 waits)\n"), std::string::npos) << text;
+}
+
 TEST(Text, WhatAWaitChainSays) {
   Snapshot snapshot;
   snapshot.threads = {{.os_id = 1}, {.os_id = 2, .name = "apartment"}, {.os_id = 3}};

@@ -87,6 +87,14 @@ TEST(Series, AsynchronousWorkOfEachDump) {
   EXPECT_EQ(back[0].threads[0].traits, ThreadTraits());
 }
 
+TEST(Series, ALockOfATaskThatIsNotThere) {
+  Snapshot snapshot = representative_snapshot();
+  add_async_work(snapshot);
+  Recording recording = to_recording(snapshot);
+  recording.locks.back().task_holders = {1, 1000};
+  EXPECT_EQ(to_series(recording).front().locks.back().task_holders, std::vector<std::uint32_t>{1});
+}
+
 TEST(Series, OfOneDumpIsThatDump) {
   const Snapshot one = representative_snapshot();
   expect_same(to_series(series_recording({one})), {one});

@@ -71,7 +71,8 @@ TEST(AsyncFrames, WhatEndsATask) {
   Snapshot snapshot = dump_of({other(TaskKind::delay), other(TaskKind::semaphore), other(TaskKind::completion_source),
                                other(TaskKind::channel), other(TaskKind::io), other(TaskKind::other),
                                other(TaskKind::delegate, TaskStatus::queued),
-                               other(TaskKind::delegate, TaskStatus::running), other(TaskKind::other, TaskStatus::faulted),
+                               other(TaskKind::delegate, TaskStatus::running),
+                               other(TaskKind::other, TaskStatus::faulted),
                                other(TaskKind::other, TaskStatus::cancelled), method("C.RunAsync()", {})});
   snapshot.tasks[0].due_ms = 14'200;
   snapshot.tasks[1].object = 0x40;
@@ -87,8 +88,12 @@ TEST(AsyncFrames, WhatEndsATask) {
   EXPECT_EQ(line(0), "await Task.Delay → due in 14.2 s");
   EXPECT_EQ(line(1), "await SemaphoreSlim.WaitAsync of 0x40 → waits for a release by thread 0x1, thread 0x1a0 \"ui\", "
                      "thread 0x3, …");
+  snapshot.locks[0].sharers.clear();
+  snapshot.locks[0].task_holders = {10};
+  EXPECT_EQ(line(1), "await SemaphoreSlim.WaitAsync of 0x40 → waits for a release by C.RunAsync()");
   EXPECT_EQ(line(2), "await TaskCompletionSource → nothing has completed it");
-  EXPECT_EQ(line(3), "await System.Threading.Channels.UnboundedChannel<int> 0x80 → waits for the other end of the channel");
+  EXPECT_EQ(line(3),
+            "await System.Threading.Channels.UnboundedChannel<int> 0x80 → waits for the other end of the channel");
   EXPECT_EQ(line(4), "await System.Net.Sockets.Socket.AwaitableSocketAsyncEventArgs 0x90 → waits for the system");
   EXPECT_EQ(line(5), "await a task 0x0 → not ended; it is not known what it waits for");
   EXPECT_EQ(line(6), "await C.Run.AnonymousMethod__1_0() → in a queue, and not begun");
@@ -123,7 +128,9 @@ TEST(AsyncFrames, BranchesOfWhenAll) {
 }
 
 TEST(AsyncFrames, TasksInACircle) {
-  const Snapshot snapshot = dump_of({method("A()", {1}), method("B()", {2}), method("C()", {1}), method("D()", {3})}, 0);
+  const Snapshot snapshot = dump_of({method("A()", {1}), method("B()", {2}), method("C()", {1}),
+                                     method("D()", {3})},
+                                    0);
   EXPECT_EQ(lines_of(snapshot), (Lines{"await A()", "await B()", "await C()",
                                        "await B() → a task of a line above: these tasks wait for each other"}));
   EXPECT_EQ(lines(AsyncFrames(snapshot).of(3)),
@@ -198,7 +205,8 @@ TEST(AsyncFrames, NothingThatMovesATerminal) {
 
 TEST(AsyncFrames, ThePool) {
   EXPECT_EQ(pool_sentence({}), "");
-  EXPECT_EQ(pool_sentence({.queued = 213, .workers = 16, .working = 16, .goal = 16, .min = 4, .max = 32767, .items = {}}),
+  EXPECT_EQ(pool_sentence({.queued = 213, .workers = 16, .working = 16, .goal = 16, .min = 4, .max = 32767,
+                           .items = {}}),
             "213 items queued, 16 of 16 workers at work, 16 may work now, limits 4 and 32767");
   EXPECT_EQ(pool_sentence({.queued = 1, .items = {}}), "1 item queued");
 }

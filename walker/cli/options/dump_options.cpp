@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "unmanaged/ascii_lower.h"
+#include "walker/cli/options/dump_arguments.h"
 #include "walker/cli/options/help_formatter.h"
 #include "walker/cli/options/output_options.h"
-#include "walker/cli/options/visit_options.h"
 
 namespace mixwalk {
 namespace {
@@ -47,14 +47,6 @@ constexpr char kDumpFileHelp[] =
     "  mixwalk dump orders.dmp --symbol-path /symbols\n"
     "  mixwalk dump orders.dmp -o orders.json";
 
-struct DumpArguments {
-  VisitArguments visit;
-  std::optional<std::string> format;
-  std::optional<std::uint32_t> repeat, after_ms;
-  bool one_by_one = false;
-  DumpCommand command;
-};
-
 // Whether the output is a dump file.
 bool writes_minidump(const DumpArguments& arguments) {
   return !arguments.format && ascii_lower(arguments.command.output.value_or("")).ends_with(".dmp");
@@ -78,32 +70,17 @@ void finish_output(const CLI::App& app, const std::optional<std::string>& format
   if (output.output == "-") output.output.reset();
 }
 
-// Options that only mixwalk.dll can follow.
-constexpr std::initializer_list<const char*> kDllOptions = {"--engine", "--probe", "--canary", "--wait", "--timeout"};
 // Options about a process. They have no meaning for a file, which does not run.
 constexpr std::initializer_list<const char*> kProcessOptions = {
     "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
     "--repeat", "--every", "--one-by-one", "--no-host"};
 
-// From outside, a single thread is suspended only while its registers and its stack are copied.
-constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
-
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kStackOptions = {
     "--outside",       "--inside", "--dac",          "--runtime-data", "--thread", "--symbol-path", "--symbols",
     "--symbol-limits", "--depth",  "--managed-only", "--asm",          "--all",    "--color",       "--at-once",
+    "--async",
     "--no-locks",      "--repeat", "--every",        "--one-by-one",   "--no-host"};
-
-using OptionNames = std::initializer_list<const char*>;
-
-// Refuses the first option that was given of these. `where`: "with a dump file".
-void refuse_given(const CLI::App& app, std::initializer_list<OptionNames> lists, const std::string& where) {
-  for (const OptionNames& options : lists) {
-    for (const char* option : options) {
-      if (app.count(option) != 0) refuse(std::string(option) + " cannot be used " + where);
-    }
-  }
-}
 
 // Whether an argument that is not an option means a program, by its extension, or a process, by its id. Any other
 // argument is a dump file, whatever its name; what the file is, its bytes say. No file is looked for here.
@@ -129,6 +106,7 @@ ParseResult finish_dump_file(const CLI::App& app, DumpArguments& arguments) {
   command.symbols = arguments.command.visit.symbols;
   command.dac = arguments.command.dac;
   command.runtime_data = arguments.command.runtime_data;
+  command.async = arguments.command.async;
   command.verbose = arguments.command.verbose;
   command.threads = threads_in(arguments.visit.threads);
   finish_output(app, arguments.format, command);
@@ -146,56 +124,21 @@ ParseResult finish_minidump(const CLI::App& app, DumpArguments& arguments) {
   return {.command = MinidumpCommand{std::move(command.visit.target), std::move(*command.output), command.verbose}};
 }
 
-// All dumps of a series are in memory at once, and compare reads no more than this.
-constexpr std::uint32_t kMaxRepeat = 1000;
-
-// Checks the options of a series, and completes the command.
-void finish_series(const CLI::App& app, const DumpArguments& arguments, DumpCommand& command) {
-  if (!arguments.repeat) {
-    if (app.count("--every") != 0) refuse("--every needs --repeat");
-    if (arguments.one_by_one) refuse("--one-by-one needs --repeat");
-    return;
-  }
-  if (*arguments.repeat < 2 || *arguments.repeat > kMaxRepeat) {
-    refuse("--repeat must be a number from 2 to " + std::to_string(kMaxRepeat));
-  }
-  command.repeat = *arguments.repeat;
-  if (command.every_ms == 0) refuse("--every must be more than 0");
-  Sampling& sampling = command.visit.sampling;
-  if (!arguments.one_by_one && sampling.engine != Engine::snapshot && !arguments.visit.canary) {
-    sampling.at_once = true;
-  }
-}
-
 // For a process.
 ParseResult finish_dump(const CLI::App& app, DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
-  finish_series(app, arguments, command);
-  Sampling& sampling = command.visit.sampling;
-  if (sampling.at_once) {
-    if (sampling.engine == Engine::snapshot) {
-      refuse("--at-once cannot be used with --engine snapshot: mixwalk does not call the runtime "
-             "while several threads are suspended");
-    }
-    if (arguments.visit.canary) refuse("--canary cannot be used with --at-once");
-    sampling.engine = Engine::copy;
-    if (app.count("--deadline") == 0) sampling.deadline_ms = kAtOnceDeadlineMs;
+  if (command.async && !command.locks) {
+    refuse("--async cannot be used with --no-locks, which looks for no tasks either");
   }
-  finish_visit(app, arguments.visit, command.visit);
+  constexpr std::uint32_t kLeast = 2;
+  finish_process(app, arguments, kLeast);
   auto* start = std::get_if<ByStart>(&command.visit.target);
-  const bool told_dll = std::ranges::any_of(kDllOptions, [&](const char* option) { return app.count(option) != 0; });
-  if (command.capture == CaptureChoice::outside) {
-    if (start != nullptr) refuse("--outside needs --process-id or --name");
-    refuse_given(app, {kDllOptions, sampling.at_once ? OptionNames() : kFreezeOptions}, "with --outside");
-  } else if (start != nullptr || told_dll) {
-    command.capture = CaptureChoice::inside;
-  }
   if (arguments.after_ms && start == nullptr) refuse("--after needs -- PROGRAM");
   if (arguments.after_ms) start->after_ms = *arguments.after_ms;
   finish_output(app, arguments.format, command);
   if (command.repeat > 1 && command.format->id != Format::mixwalk) {
     refuse("--repeat needs a .mixwalk file (-o NAME.mixwalk): the format " + std::string(command.format->name) +
-           " cannot contain a series");
+           " cannot contain a series; mixwalk report -p takes dumps and explains them");
   }
   return {.command = std::move(command)};
 }
@@ -225,30 +168,20 @@ Finish add_dump(CLI::App& app) {
   app.add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
   app.add_flag_callback(
       "--no-locks", [&command] { command.locks = false; }, "Do not find out which thread holds which lock");
+  app.add_flag("--async", command.async,
+               "List the tasks of async methods for which no thread waits, too (this reads the whole heap)");
   add_symbols(app, command.visit.symbols, kPdbsOfImages);
   add_colour(app, command.colour);
   app.option_defaults()->group("When");
   app.add_flag("--at-once", command.visit.sampling.at_once,
                "Stop all threads together, and copy all stacks before the first thread runs again (--deadline is then "
                "500ms, for all threads together)");
-  add_number(
-      app, "--repeat", arguments->repeat,
-      "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other format can contain "
-      "a series. All threads are stopped together for each dump, as with --at-once; not with --one-by-one, "
-      "--engine snapshot or --canary. Ctrl-C ends the series and keeps the dumps so far")
-      ->option_text("N");
-  add_duration(app, "--every", command.every_ms,
-               "The time between the starts of two dumps of a series (default 10s); only with --repeat");
-  app.add_flag("--one-by-one", arguments->one_by_one,
-               "Stop the threads of each dump one after the other; only with --repeat")
-      ->excludes("--at-once");
+  add_series(app, *arguments,
+             "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other format can "
+             "contain a series.");
+  app.get_option("--one-by-one")->excludes("--at-once");
   app.option_defaults()->group(kExpertGroup);
-  auto* outside = app.add_flag_callback("--outside", [&command] { command.capture = CaptureChoice::outside; },
-                                        "Only read the process: load nothing into it, and send it no request");
-  app.add_flag_callback(
-         "--inside", [&command] { command.capture = CaptureChoice::inside; },
-         "Fail if mixwalk.dll is refused or gets no answer; do not read the process from outside instead")
-      ->excludes(outside);
+  add_capture(app, command);
   add_walk(app, arguments->visit, command.visit);
   app.add_option("--dac", command.dac,
                  "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")

@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "walker/cli/options/dump_arguments.h"
 #include "walker/cli/options/help_formatter.h"
 #include "walker/cli/options/output_options.h"
 
@@ -21,11 +22,22 @@ constexpr char kCompareHelp[] =
     "  mixwalk compare yesterday.mixwalk today.mixwalk -o difference.html";
 
 constexpr char kReportHelp[] =
+    "Says what the threads of a process or of one dump wait for, and which thread holds it. With --process-id or "
+    "--name, mixwalk takes two dumps of the process, ten seconds apart, and compares them. One dump is enough to find "
+    "a deadlock, but not a stuck thread. If a file has several dumps of a process (dump --repeat), report compares them "
+    "as well. The exit code is that of compare.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk report -p 4711\n"
+    "  mixwalk report -n orders --every 30s -o orders.html\n"
+    "  mixwalk report orders.mixwalk\n"
+    "  mixwalk report orders.dmp -o orders.html";
+
+// Of a mixwalk that cannot look at processes.
+constexpr char kReportFileHelp[] =
     "Says what the threads of one dump wait for, and which thread holds it. One dump is enough to find a deadlock. To "
-    "find "
-    "a stuck thread, compare two dumps (mixwalk compare). If the file has several dumps of the process (dump "
-    "--repeat), "
-    "report compares them as well. The exit code is that of compare.\n"
+    "find a stuck thread, compare two dumps (mixwalk compare). If the file has several dumps of the process (dump "
+    "--repeat), report compares them as well. The exit code is that of compare.\n"
     "\n"
     "Examples:\n"
     "  mixwalk report orders.mixwalk\n"
@@ -37,7 +49,29 @@ const std::map<std::string, Format> kFormats = {
 struct HangArguments {
   HangCommand command;
   std::optional<std::string> format;
+  DumpArguments process;  // of report: how it takes dumps itself
 };
+
+// What report does with a process and not with a file.
+constexpr OptionNames kReportProcessOptions = {"--repeat", "--every",    "--one-by-one", "--outside", "--inside",
+                                               "--wait",   "--timeout",  "--deadline",   "--engine",  "--probe",
+                                               "--canary", "--no-host"};
+
+// For report of a process, which it dumps itself.
+ParseResult finish_report_of_process(const CLI::App& app, HangArguments& arguments) {
+  HangCommand& report = arguments.command;
+  if (!report.files.empty()) refuse("report takes a dump or a process, not both");
+  DumpArguments& process = arguments.process;
+  constexpr std::uint32_t kDumps = 2, kLeast = 1;
+  if (!process.repeat) process.repeat = kDumps;
+  DumpCommand& dump = process.command;
+  dump.visit.symbols = report.symbols;
+  dump.dac = report.dac;
+  dump.runtime_data = report.runtime_data;
+  finish_process(app, process, kLeast);
+  dump.verbose = report.verbose;
+  return {.command = ReportProcessCommand{std::move(report), std::move(dump), report.verbose}};
+}
 
 // The format that --format names, or else that of the file's extension.
 Format format_in(const CLI::App& app, const HangArguments& arguments) {
@@ -55,9 +89,15 @@ Format format_in(const CLI::App& app, const HangArguments& arguments) {
 ParseResult finish_hang(const CLI::App& app, HangArguments& arguments) {
   HangCommand& command = arguments.command;
   const std::size_t files = command.files.size();
-  if (files == 0) refuse(command.single ? "report needs a dump" : "compare needs dumps");
+  const bool of_process = command.single && app.count("--process-id") + app.count("--name") != 0;
+  if (command.single && !of_process) refuse_given(app, {kReportProcessOptions}, "without --process-id or --name");
+  if (files == 0 && !of_process) {
+    const bool looks = command.single && is_shown(*app.get_option("--process-id"));
+    refuse(looks ? "report needs a dump, or a process (--process-id, --name)"
+                 : app.get_name() + (command.single ? " needs a dump" : " needs dumps"));
+  }
   if (command.single && files > 1) refuse("report needs exactly one dump; mixwalk compare takes several");
-  refuse_foreign_dac(app);
+  if (!of_process) refuse_foreign_dac(app);
   if (std::ranges::count(command.files, "-") > 1) refuse("standard input (-) can be read only once");
   if (command.output && command.output->empty()) refuse("--output needs a file's name");
   if (command.output == "-") command.output.reset();
@@ -66,6 +106,7 @@ ParseResult finish_hang(const CLI::App& app, HangArguments& arguments) {
   }
   command.format = format_in(app, arguments);
   if (command.all && command.format == Format::json) refuse("--all cannot be used with JSON, which has everything");
+  if (of_process) return finish_report_of_process(app, arguments);
   return {.command = std::move(command)};
 }
 
@@ -74,6 +115,10 @@ Finish add_hang(CLI::App& app, bool single) {
   HangCommand& command = arguments->command;
   command.single = single;
   if (single) {
+    const std::string group = app.option_defaults()->get_group();
+    app.option_defaults()->group(kTargetGroup);
+    add_process(app, arguments->process.visit.process, "The process to dump and to explain");
+    app.option_defaults()->group(group);
     app.add_option("file", command.files, "The dump, or - for standard input")->option_text("DUMP");
   } else {
     app.add_option("files", command.files, "The dumps, or two recordings; - for standard input")->option_text("FILE…");
@@ -94,6 +139,14 @@ Finish add_hang(CLI::App& app, bool single) {
   app.add_option("--dac", command.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
   add_runtime_data(app, command.runtime_data);
   add_verbose(app, command.verbose);
+  if (single) {
+    DumpArguments& process = arguments->process;
+    app.option_defaults()->group("Dumps of a process");
+    add_series(app, process, "Take N dumps of the process (1 to 1000, default 2).");
+    app.option_defaults()->group(kExpertGroup);
+    add_capture(app, process.command);
+    add_walk(app, process.visit, process.command.visit);
+  }
   return [arguments, &app](Given) { return finish_hang(app, *arguments); };
 }
 
@@ -109,6 +162,12 @@ Finish add_report(CLI::App& app) {
   return add_hang(app, true);
 }
 
-void leave_hang_files(CLI::App& app) { app.get_option("--dac")->group(kNotOnThisSystem); }
+void leave_hang_files(CLI::App& app) {
+  app.get_option("--dac")->group(kNotOnThisSystem);
+  if (app.get_name() != "report") return;
+  app.description(kReportFileHelp);
+  for (const char* const option : {"--process-id", "--name"}) app.get_option(option)->group(kNotOnThisSystem);
+  for (const char* const option : kReportProcessOptions) app.get_option(option)->group(kNotOnThisSystem);
+}
 
 }  // namespace mixwalk

@@ -105,6 +105,7 @@ struct DumpCommand : DumpOutput {
   std::string dac;  // the runtime's debugging library; empty if it is to be searched
   RuntimeSource runtime_data = RuntimeSource::automatic;
   bool locks = true;  // whether they are looked for
+  bool async = false;  // whether all tasks of the heap are looked for
   std::uint32_t repeat = 1;  // how many dumps; more than one are a series, in a .mixwalk file
   std::uint32_t every_ms = 10'000;  // from the beginning of one dump of a series to that of the next
   bool verbose = false;
@@ -117,6 +118,7 @@ struct DumpFileCommand : DumpOutput {
   RuntimeSource runtime_data = RuntimeSource::automatic;
   ThreadSelection threads;  // empty for all
   SymbolChoice symbols;
+  bool async = false;  // as DumpCommand::async
   bool verbose = false;
 };
 
@@ -175,6 +177,13 @@ struct HangCommand {
   bool verbose = false;
 };
 
+// report of a process: it is dumped, once or several times, and the dumps are explained.
+struct ReportProcessCommand {
+  HangCommand report;  // without files
+  DumpCommand dump;    // without an output
+  bool verbose = false;
+};
+
 // doctor checks what works on this machine, and with one process.
 struct DoctorCommand {
   std::optional<TargetChoice> target;  // ById or ByName; no value if only this machine is checked
@@ -185,7 +194,7 @@ struct DoctorCommand {
 
 using Command =
     std::variant<PsCommand, DumpCommand, DumpFileCommand, MinidumpCommand, RecordCommand, ConvertCommand,
-                 SymboliseCommand, HangCommand, DoctorCommand>;
+                 SymboliseCommand, HangCommand, ReportProcessCommand, DoctorCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // no value if the texts are to be printed and the code returned

@@ -33,6 +33,8 @@ bool ThreadSelection::contains(std::uint32_t os_id, std::string_view name) const
          });
 }
 
+bool ThreadSelection::has_main() const noexcept { return std::ranges::find(names, kMainThread) != names.end(); }
+
 std::optional<std::uint32_t> parse_id(std::string_view text) {
   const auto [digits, base] = digits_of(text);
   std::uint32_t id = 0;
@@ -54,6 +56,8 @@ void UnmatchedThreads::met(std::uint32_t os_id, std::string_view name) {
   std::erase(left_.ids, os_id);
   std::erase_if(left_.names, [&](const std::string& wanted) { return name.starts_with(wanted); });
 }
+
+void UnmatchedThreads::met_main() { std::erase(left_.names, kMainThread); }
 
 std::string UnmatchedThreads::text() const {
   std::string text;

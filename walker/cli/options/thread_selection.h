@@ -8,6 +8,9 @@
 
 namespace mixwalk {
 
+// What names the main thread for --thread. Threads whose names begin with this word are meant as well.
+inline constexpr std::string_view kMainThread = "main";
+
 // The threads that --thread names, by id or by the beginning of their names. Pure.
 struct ThreadSelection {
   std::vector<std::uint32_t> ids;  // the system's thread ids
@@ -16,6 +19,8 @@ struct ThreadSelection {
   // Whether no option was given, so that every thread is wanted.
   bool empty() const noexcept { return ids.empty() && names.empty(); }
   bool contains(std::uint32_t os_id, std::string_view name) const;
+  // Whether the main thread is meant, whatever its name is.
+  bool has_main() const noexcept;
 };
 
 // The id of a thread or of a process as people copy it: "1364", or "0x554" as mixwalk prints it. Returns nothing if the
@@ -30,6 +35,7 @@ class UnmatchedThreads {
   explicit UnmatchedThreads(ThreadSelection selection) : left_(std::move(selection)) {}
   // To be called for each thread of the process.
   void met(std::uint32_t os_id, std::string_view name);
+  void met_main();  // the main thread is among them
   bool empty() const noexcept { return left_.empty(); }
   // The options in words, to be appended to "no": `thread 0x554, thread whose name begins with "Ada"`.
   std::string text() const;

@@ -34,7 +34,7 @@ void add_target(CLI::App& app, VisitArguments& arguments, const std::string& ver
   add_list(
       app, "--thread,--threads", arguments.threads,
       "Only the thread with this id (1364 or 0x554), or only threads whose names begin with this text; may be given "
-      "more than once")
+      "more than once" + std::string(verb == "dump" ? "; main: the main thread" : ""))
       ->option_text("NAME-or-TID");
 }
 

@@ -10,6 +10,7 @@ ExitCode run(const PsCommand& command);
 ExitCode run(const DumpCommand& command);
 ExitCode run(const MinidumpCommand& command);
 ExitCode run(const RecordCommand& command);
+ExitCode run(const ReportProcessCommand& command);
 ExitCode run(const DoctorCommand& command);
 
 }  // namespace mixwalk

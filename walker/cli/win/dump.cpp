@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "walker/base/count_words.h"
 #include "walker/base/version.h"
 #include "walker/base/wall_clock.h"
+#include "walker/cli/chosen_threads.h"
 #include "walker/cli/dump_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/output/print_failure.h"
@@ -22,6 +24,7 @@
 #include "walker/cli/win/ctrl_c.h"
 #include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/dump_source.h"
+#include "walker/cli/win/taken_dumps.h"
 #include "walker/model/counters.h"
 #include "walker/naming/check_calls.h"
 #include "walker/naming/symbolise.h"
@@ -97,8 +100,17 @@ class DumpRun {
 
   ExitCode run_one(Output& output);
   ExitCode run_series(SeriesFile& file);
+  TakenDumps take();
 
  private:
+  // How a series ended.
+  struct SeriesEnd {
+    std::size_t taken = 0;           // dumps with threads
+    std::optional<Failure> failure;  // why no more dumps were taken
+    bool stopped = false;            // by Ctrl-C
+  };
+  SeriesEnd take_series(const std::function<std::optional<Failure>(Snapshot&)>& keep);
+  void say_symbols();
   Outcome<Snapshot> next(bool last);
   void add_names(Snapshot& snapshot, CallChecker& calls);
   void show_progress(std::size_t threads);
@@ -140,10 +152,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
     spdlog::info("the threads of one moment were suspended for {} us", moment.frozen_ns / 1000);
   }
   log_counters(count(*snapshot));
-  for (const Thread& thread : snapshot->threads) unmatched_.met(thread.os_id, thread.name);
-  const ThreadSelection& threads = command_.visit.sampling.threads;
-  std::erase_if(snapshot->threads, [&](const Thread& thread) { return !threads.contains(thread.os_id, thread.name); });
-  snapshot->omissions.threads = !threads.empty();
+  keep_chosen_threads(*snapshot, command_.visit.sampling.threads, unmatched_);
   return snapshot;
 }
 
@@ -185,9 +194,7 @@ ExitCode DumpRun::run_one(Output& output) {
   if (!unmatched_.empty() && snapshot->threads.empty()) return print_failure(missing());
   CallChecker calls(symbols_.symboliser(), loaded_images(*snapshot));
   add_names(*snapshot, calls);
-  if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
-  say_symbol_problems(symbols_.problems());
-  symbols_.say();
+  say_symbols();
   log_calls(count(*snapshot));
   if (const auto failure =
           write_dump(*snapshot, command_, wants_colour(command_, supports_escapes(stdout)), output, calls)) {
@@ -196,40 +203,65 @@ ExitCode DumpRun::run_one(Output& output) {
   return unmatched_.empty() ? ExitCode::ok : print_failure(missing());
 }
 
-// Each dump is in the file when it was made. The dumps so far are kept, however the series ends.
-ExitCode DumpRun::run_series(SeriesFile& file) {
-  std::optional<Failure> failure;
-  bool stopped = false;  // whether Ctrl-C has stopped the series
-  while (!stopped && !failure) {
+// Takes the dumps of a series. `keep` gets each dump with its names, and returns why it could not be kept.
+DumpRun::SeriesEnd DumpRun::take_series(const std::function<std::optional<Failure>(Snapshot&)>& keep) {
+  SeriesEnd end;
+  while (!end.stopped && !end.failure) {
     const ULONGLONG begun = GetTickCount64();
-    const bool last = file.dumps() + 1 == command_.repeat;
+    const bool last = end.taken + 1 == command_.repeat;
     auto dump = next(last);
     if (!dump) {
-      if (file.dumps() == 0) return print_failure(dump.failure());
-      failure = dump.failure().code == ExitCode::target_exited ? source_.end() : dump.failure();
-      break;
+      const bool ended = end.taken != 0 && dump.failure().code == ExitCode::target_exited;
+      end.failure = ended ? source_.end() : dump.failure();
+      return end;
     }
     if (dump->threads.empty()) {
-      if (file.dumps() == 0) return print_failure(missing());
-      failure = {ExitCode::no_thread, "the threads of --thread have ended"};
-      break;
+      end.failure = end.taken == 0 ? missing() : Failure{ExitCode::no_thread, "the threads of --thread have ended"};
+      return end;
     }
     const HANDLE ctrl_c = catch_ctrl_c();  // from here on there is a dump to keep
     CallChecker calls(symbols_.symboliser(), loaded_images(*dump));
     add_names(*dump, calls);
-    failure = file.add(*dump);
-    if (failure) break;
-    spdlog::info("dump {} of {}", file.dumps(), command_.repeat);
+    ++end.taken;
+    end.failure = keep(*dump);
+    if (end.failure) break;
+    spdlog::info("dump {} of {}", end.taken, command_.repeat);
     if (last) break;
+    line_.show(fmt::format("dump {} of {} is taken", end.taken, command_.repeat));
     using Event = DumpSource::Event;
     const Event event = source_.wait(begun + command_.every_ms, ctrl_c);
-    stopped = event == Event::stop;
-    if (event == Event::end_of_process) failure = source_.end();
+    line_.clear();
+    end.stopped = event == Event::stop;
+    if (event == Event::end_of_process) end.failure = source_.end();
   }
-  if (!failure) source_.leave();
+  if (!end.failure) source_.leave();
+  return end;
+}
+
+void DumpRun::say_symbols() {
   if (const std::string text = missing_text(symbols_.missing()); !text.empty()) spdlog::info(text);
   say_symbol_problems(symbols_.problems());
   symbols_.say();
+}
+
+TakenDumps DumpRun::take() {
+  TakenDumps taken;
+  SeriesEnd end = take_series([&](Snapshot& dump) {
+    taken.dumps.push_back(std::move(dump));
+    return std::nullopt;
+  });
+  taken.process = source_.process_text();
+  taken.failure = std::move(end.failure);
+  taken.stopped = end.stopped;
+  if (!taken.dumps.empty()) say_symbols();
+  return taken;
+}
+
+// Each dump is in the file when it was made. The dumps so far are kept, however the series ends.
+ExitCode DumpRun::run_series(SeriesFile& file) {
+  const auto [taken, failure, stopped] = take_series([&](Snapshot& dump) { return file.add(dump); });
+  if (taken == 0) return print_failure(*failure);
+  say_symbols();
   const std::string kept = fmt::format("{} of {} dumps {} written", file.dumps(), command_.repeat,
                                        file.dumps() == 1 ? "is" : "are");
   if (!failure || failure->code != ExitCode::output) {
@@ -241,6 +273,8 @@ ExitCode DumpRun::run_series(SeriesFile& file) {
 }
 
 }  // namespace
+
+TakenDumps take_dumps(const DumpCommand& command) { return DumpRun(command).take(); }
 
 ExitCode run(const DumpCommand& command) {
   if (const auto failure = refuse_terminal(*command.format, command.output)) return print_failure(*failure);

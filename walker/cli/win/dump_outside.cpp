@@ -53,12 +53,15 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
   watch_suspensions_of(*id);
   OpenedClr clr = clr_of(**target, command);
   const ThreadSelection& threads = command.visit.sampling.threads;
-  const auto wanted = [&](const TargetThread& thread) { return threads.contains(thread.os_id, thread.name); };
+  const auto wanted = [&](const TargetThread& thread) {
+    return threads.has_main() || threads.contains(thread.os_id, thread.name);
+  };
   if (const Sampling& sampling = command.visit.sampling; sampling.at_once) {
     if (clr.questions != nullptr) clr.questions->note_calls();
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
-  Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
+  Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted,
+                                      {.locks = command.locks, .heap = command.async});
   if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) spdlog::info(agreement);
   if (clr.questions != nullptr && snapshot.unasked.empty() && !clr.questions->obstacle().empty()) {
     spdlog::info("some locks or line numbers are missing: {}", clr.questions->obstacle());
@@ -111,7 +114,7 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   // Threads that wait for a System.Threading.Lock or for a task are captured again.
   if (has_threading_waits(snapshot) || has_task_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
   add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions);
-  add_tasks(snapshot, *prepared.target, *prepared.clr.questions);
+  add_tasks(snapshot, *prepared.target, *prepared.clr.questions, {.heap = command_.async});
   add_serving(snapshot, *prepared.target, *prepared.clr.questions);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{}; looked from outside for {} ms, after {} ms", count_words(snapshot.locks.size(), "lock"),

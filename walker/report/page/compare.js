@@ -25,7 +25,8 @@ function comparedView(entry, shown, choose) {
         seen.words ? el('p', {class: 'words'}, seen.words) : null,
         lockLines(seen.thread),
         seen.thread.leaf < 0 ? threadBody(seen.thread, shown)
-                             : stackView(seen.thread, {...shown, changed: same ? 0 : stack.length - common}));
+                             : stackView(seen.thread, {...shown, changed: same ? 0 : stack.length - common}),
+        seen.thread.async ? asyncList(seen.thread.async) : null);
   };
   const says = same ? 'The same functions in both dumps.'
       : `${plural(common, 'frame')} from the root in common; the frames above changed.`;

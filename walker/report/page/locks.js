@@ -14,7 +14,7 @@ function threadTablesOf(at) {
   }
   for (const lock of dumps[at].locks) {
     for (const [id] of lock.waiters) add(tables.waits, id, lock);
-    if (lock.owner !== 0) add(tables.holds, lock.owner, lock);
+    for (const id of lock.owner ? [lock.owner] : lock.sharers ?? []) add(tables.holds, id, lock);
   }
   return threadTables[at] = tables;
 }
@@ -34,7 +34,7 @@ function locksOf(thread) {
   return {waits: [...waits.get(thread.id) ?? []], holds: [...holds.get(thread.id) ?? []]};
 }
 
-const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : [!lock.address ? 'a thread of another process' : lock.held ? 'an unknown thread' : 'no thread']);
+const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : lock.by ? [lock.by] : [!lock.address ? 'a thread of another process' : lock.held ? 'an unknown thread' : 'no thread']);
 
 function lockLines(thread) {
   const {waits, holds} = locksOf(thread);
@@ -49,6 +49,16 @@ function lockLines(thread) {
       holds.map((lock) => el('li', {},
           lock.holder_words.endsWith(' ') ? `${lock.holder_words}the ${lockTitle(lock)}` : lock.holder_words,
           lock.waiters.length ? `, for which ${plural(lock.waiters.length, 'thread')} wait${lock.waiters.length === 1 ? 's' : ''}` : '')));
+}
+
+// Chains of tasks that no thread waits for or runs, alike ones once.
+function tasksView() {
+  const left = dump.groups - dump.tasks.length;
+  return el('div', {class: 'page'},
+      dump.tasks_missing ? el('p', {class: 'notes'}, `Tasks may be missing: ${readable(dump.tasks_missing)}`) : null,
+      ...dump.tasks.map((group) => el('section', {class: 'chain-group'},
+          el('h2', {}, plural(group.count, 'chain')), asyncList(group.async))),
+      left ? el('p', {class: 'notes'}, `${plural(left, 'more kind')} of chains`) : null);
 }
 
 function locksView() {

@@ -11,6 +11,7 @@ const VIEWS = dumps.length ? [
   ['tree', 'Parallel stacks', () => ({element: treeView()})],
   ['flame', 'Flame graph', () => new FlameView()],
   ...(dump.locks.length || dump.locks_missing ? [['locks', `Locks (${dump.locks.length})`, () => ({element: locksView()})]] : []),
+  ...(dump.tasks ? [['tasks', `Tasks (${dump.chains})`, () => ({element: tasksView()})]] : []),
 ] : compared ? [
   ['flame', 'Flame graph', () => new DifferenceView()],
   ['frames', 'Frames', () => new ChangesView()],
@@ -81,6 +82,8 @@ function dumpNotes(of) {
   const notes = [];
   if (of.way === 'outside') notes.push(`From outside: ${of.way_words}${of.way_reason ? ` (${readable(of.way_reason)})` : ''}.`);
   if (of.unasked) notes.push(`Managed frames are missing: ${readable(of.unasked)}`);
+  if (of.tasks_missing) notes.push(`Tasks may be missing: ${readable(of.tasks_missing)}`);
+  if (of.pool) notes.push(`Thread pool: ${of.pool}.`);
   if (of.managed_only) notes.push('Only managed frames are shown.');
   if (of.depth) notes.push(`No more than ${plural(of.depth, 'frame')} of each stack.`);
   return notes;
@@ -133,6 +136,7 @@ function legend() {
   const items = Object.entries(KINDS).filter(([letter]) => used.has(letter))
       .map(([letter, {name, style, says}]) => [badge(style, letter === 'G' ? '···' : letter), name, says]);
   if (frames.flags.some((flags) => flags & (FLAG.scanned | FLAG.framePointer))) items.push([badge('native guess', '?'), 'guessed', GUESS_SAYS]);
+  if (dump?.threads.some((thread) => thread.async) || dump?.tasks) items.push([badge('async', 'A'), 'task', 'no frame: what waits for what']);
   if (dump) {
     const states = new Set(dump.threads.filter(({skipped}) => !skipped).map(({state}) => state));
     for (const [state, {sign, says}] of Object.entries(STATES)) {

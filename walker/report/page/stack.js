@@ -71,13 +71,20 @@ function foldRow(index, text, rows, {search = '', open = false}) {
   return el('li', {class: 'fold-row'}, button, inner);
 }
 
+// What the thread waits for, or who waits for the task that it runs: lines below its frames, which are no frames.
+const asyncList = (lines) => el('ol', {class: 'stack tasks'}, ...lines.map(([depth, cut, text]) =>
+  el('li', {class: `frame async${cut ? ' cut' : ''}`},
+     el('span', {class: 'index', 'aria-hidden': 'true'}), cut ? el('span') : badge('async', 'A'),
+     spoken(cut ? '' : 'task: '), el('span', {class: 'label'}, '\u2003'.repeat(depth) + (cut ? `… ${text}` : text)))));
+
 // The stack as text, for the clipboard and for paper.
 function stackLines(thread) {
   const marks = new Map(thread.marks ?? []);
   return stackOf(thread.leaf).map((frame, i) => {
     const place = placeOf(frame);
     return `  #${String(i).padEnd(3)} ${letterOf(frame)}  ${labelWithOffset(frame)}${place ? `  (${place})` : ''}${marks.has(i) ? `  (${marks.get(i)})` : ''}\n`;
-  }).join('');
+  }).join('') + (thread.async ?? []).map(([depth, cut, text]) =>
+    `       ${'  '.repeat(depth)}${cut ? '… ' : 'A  '}${text}\n`).join('');
 }
 const stackText = (thread) => `${threadTitle(thread)}\n${stackLines(thread)}`;
 

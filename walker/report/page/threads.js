@@ -293,12 +293,22 @@ function threadHead(thread, buttons) {
              el('div', {class: 'buttons'}, ...buttons.filter(Boolean))),
           el('ul', {class: 'facts small'}, ...facts.map((fact) => el('li', {}, fact))),
           entry && entry.seen.length > 1 ? null : lockLines(thread),
-          entry && entry.seen.length === 1 && entry.seen[0].words ? el('p', {class: 'words'}, entry.seen[0].words) : null,
+          waitWords(thread, entry),
           thread.why ? el('ul', {class: 'notes'}, ...thread.why.map((why) => el('li', {}, why))) : null].filter(Boolean);
 }
 
+// What the thread waits for, by its frames. Of a dump alone, a lock that it waits for says more.
+function waitWords(thread, entry) {
+  const compared = entry && entry.seen.length === 1 && entry.seen[0].words;
+  const words = compared || (!entry?.seen[0].words && !locksOf(thread).waits.length && thread.wait);
+  return words ? el('p', {class: 'words'}, readable(words)) : null;
+}
+
 function threadBody(thread, shown) {
-  if (thread.leaf >= 0) return stackView(thread, shown);
+  if (thread.leaf >= 0) {
+    const stack = stackView(thread, shown);
+    return thread.async ? el('div', {}, stack, asyncList(thread.async)) : stack;
+  }
   return el('p', {class: 'empty'}, thread.skipped ? `This thread was skipped: ${readable(thread.skipped)}.`
                                                   : 'Nothing was found.');
 }

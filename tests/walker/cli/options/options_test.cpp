@@ -78,6 +78,54 @@ TEST(Options, ASeriesOfDumps) {
   expect_usage({"dump", "a.dmp", "--repeat", "2"}, "--repeat cannot be used with a dump file");
 }
 
+TEST(Options, ReportOfAProcessDumpsItTwice) {
+  const auto report = [](std::vector<std::string> more) {
+    more.insert(more.begin(), "report");
+    const ParseResult parsed = parse_command_line(more);
+    EXPECT_TRUE(parsed.command) << parsed.to_stderr;
+    return std::get<ReportProcessCommand>(parsed.command.value_or(ReportProcessCommand{}));
+  };
+  const ReportProcessCommand usual = report({"-p", "4711"});
+  EXPECT_EQ(std::get<ById>(usual.dump.visit.target).id, 4711u);
+  EXPECT_EQ(usual.dump.repeat, 2u);
+  EXPECT_EQ(usual.dump.every_ms, 10'000u);
+  EXPECT_TRUE(usual.dump.visit.sampling.at_once);
+  EXPECT_TRUE(usual.dump.locks);
+  EXPECT_EQ(usual.report.format, Format::text);
+  EXPECT_TRUE(usual.report.single);
+  const ReportProcessCommand more =
+      report({"-n", "orders", "--repeat", "1", "--every", "1s", "--outside", "-o", "a.html", "--all", "-v",
+              "--symbol-path", "/symbols", "--runtime-data", "contracts"});
+  EXPECT_EQ(std::get<ByName>(more.dump.visit.target).name, "orders");
+  EXPECT_EQ(more.dump.repeat, 1u);
+  EXPECT_FALSE(more.dump.visit.sampling.at_once);
+  EXPECT_EQ(more.dump.capture, CaptureChoice::outside);
+  EXPECT_EQ(more.dump.visit.symbols.path, "/symbols");
+  EXPECT_EQ(more.dump.runtime_data, RuntimeSource::contracts);
+  EXPECT_TRUE(more.dump.verbose && more.verbose && more.report.all);
+  EXPECT_EQ(more.report.format, Format::html);
+  EXPECT_EQ(more.report.output, "a.html");
+  EXPECT_FALSE(report({"-p", "1", "--one-by-one"}).dump.visit.sampling.at_once);
+  expect_usage({"report"}, "report needs a dump, or a process (--process-id, --name)");
+  expect_usage({"report", "a.mixwalk", "-p", "1"}, "report takes a dump or a process, not both");
+  expect_usage({"report", "-p", "1", "-n", "orders"}, "exactly one of --process-id, --name");
+  expect_usage({"report", "a.mixwalk", "--every", "1s"}, "--every cannot be used without --process-id or --name");
+  expect_usage({"report", "-p", "1", "--repeat", "0"}, "is no number");
+  expect_usage({"report", "-p", "1", "--quiet", "-o", "a.html"}, "--quiet cannot be used with --output");
+  expect_usage({"report", "-p", "1", "--outside", "--engine", "copy"}, "--engine cannot be used with --outside");
+  expect_usage({"compare", "-p", "1"}, "-p");
+}
+
+TEST(Options, AsyncIsOfProcessesAndOfDumpFiles) {
+  EXPECT_TRUE(dump({"-p", "1", "--async"}).async);
+  EXPECT_FALSE(dump({"-p", "1"}).async);
+  const ParseResult file = parse_command_line({"dump", "a.dmp", "--async"});
+  ASSERT_TRUE(file.command) << file.to_stderr;
+  EXPECT_TRUE(std::get<DumpFileCommand>(*file.command).async);
+  expect_usage({"dump", "-p", "1", "--async", "--no-locks"}, "--async cannot be used with --no-locks");
+  expect_usage({"dump", "-p", "1", "--async", "-o", "a.dmp"}, "--async cannot be used with a dump file");
+}
+
 TEST(Options, FromWhereADumpIsMade) {
   EXPECT_EQ(dump({"-p", "1"}).capture, CaptureChoice::automatic);
   EXPECT_EQ(dump({"-p", "1", "--thread", "7", "-o", "a.json"}).capture, CaptureChoice::automatic);

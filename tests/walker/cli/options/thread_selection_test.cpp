@@ -33,6 +33,19 @@ TEST(ThreadSelection, ByIdOrByTheBeginningOfTheName) {
   EXPECT_FALSE(some.contains(8, "ada"));
 }
 
+TEST(ThreadSelection, MainMeansTheMainThreadToo) {
+  const ThreadSelection main{.ids = {}, .names = {"main"}};
+  EXPECT_TRUE(main.has_main());
+  EXPECT_TRUE(main.contains(8, "main loop"));
+  EXPECT_FALSE(main.contains(8, "ui"));
+  EXPECT_FALSE((ThreadSelection{.ids = {}, .names = {"mainly"}}).has_main());
+  UnmatchedThreads unmatched(main);
+  unmatched.met(8, "ui");
+  EXPECT_FALSE(unmatched.empty());
+  unmatched.met_main();
+  EXPECT_TRUE(unmatched.empty());
+}
+
 TEST(ThreadSelection, WhatWasNotMetIsSaid) {
   UnmatchedThreads unmatched({.ids = {0x554, 7}, .names = {"Ada", "Bob"}});
   unmatched.met(7, "Ada Lovelace");
