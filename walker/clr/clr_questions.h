@@ -175,6 +175,12 @@ class ClrQuestions {
   // The result is in the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
 
+  // For the types of state machines (MethodTables): the code of the async methods, without an offset. Place::method is
+  // the MethodTable.
+  virtual ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) {
+    return {.assemblies = {}, .places = std::vector<ClrIlPlaces::Place>(method_tables.size())};
+  }
+
   // The calls from managed to native code that a thread is in, leaf first, as the runtime has noted them for itself.
   // `stack`: the thread's stack. Returns nothing if the runtime's own list cannot be read.
   virtual std::vector<RuntimeCall> calls_of(std::uint32_t /*os_id*/, const StackCopy& /*stack*/) { return {}; }
