@@ -113,7 +113,7 @@ struct ClrField {
 
 // A type of objects, or a value type.
 struct ClrType {
-  std::string name;                // in the form for people; empty if there is no type; "Free" for room between objects
+  std::string name;                // in the form for people; empty if there is none; "Free" for room between objects
   std::uint64_t parent = 0;        // the MethodTable of its base type; 0 if none
   std::vector<ClrField> fields;    // those of its base types as well, base types first
   // The size of its objects as the collector uses it, and of each element of an array or a string (ObjectBytes). An

@@ -42,7 +42,8 @@ class TaskSearch {
     }
     for (AsyncTask& task : found.tasks) {
       std::int32_t& assembly = task.il.assembly;
-      if (assembly >= 0) assembly = place_of(found.assemblies[static_cast<std::size_t>(assembly)], snapshot_.assemblies);
+      if (assembly < 0) continue;
+      assembly = place_of(found.assemblies[static_cast<std::size_t>(assembly)], snapshot_.assemblies);
     }
     snapshot_.tasks = std::move(found.tasks);
     snapshot_.contexts = std::move(found.contexts);

@@ -39,12 +39,6 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-// Whether the type or one of its base types has this plain name.
-bool is_plain(const ManagedType& type, std::string_view name) {
-  return plain_name(type.clr.name) == name ||
-         std::ranges::any_of(type.bases, [&](const std::string& base) { return plain_name(base) == name; });
-}
-
 // A state machine: where its fields begin, and their type.
 struct Machine {
   std::uint64_t at = 0;
