@@ -38,6 +38,12 @@ class ManagedLines {
   // if there is no PDB, or if another build of the assembly is at its path now.
   std::optional<ManagedPlace> find(const Assembly& assembly, std::uint32_t method, std::uint32_t il_offset);
 
+  // The same for an await of an async method, by its number (PortablePdb::find_await).
+  std::optional<ManagedPlace> find_await(const Assembly& assembly, std::uint32_t method, std::uint32_t number) {
+    const Opened& of = opened(assembly);
+    return of.pdb != nullptr ? of.pdb->find_await(method, number) : std::nullopt;
+  }
+
   // Returns the id of the assembly's PDB, as its file says. If the file is not there, returns the id that the caller
   // knows. Returns nothing if there is neither.
   std::optional<CodeViewId> pdb_of(const Assembly& assembly) { return opened(assembly).id; }

@@ -90,6 +90,18 @@ std::optional<MetadataNames::Method> MetadataNames::method(std::uint32_t token) 
   return method;
 }
 
+std::uint32_t MetadataNames::method_named(std::uint32_t type, std::string_view name) const {
+  constexpr unsigned kMethods = 5, kName = 3;
+  if (!is_of_table(type, T::type_def) || tables_.rows(T::method_ptr) != 0) return 0;
+  const auto first = tables_.cell(T::type_def, row_of(type), kMethods);
+  const std::uint32_t rows = tables_.rows(T::method_def);
+  const std::uint32_t end = tables_.cell(T::type_def, row_of(type) + 1, kMethods).value_or(rows + 1);
+  for (std::uint32_t row = first.value_or(end); row < end && row <= rows; ++row) {
+    if (text(T::method_def, row, kName) == name) return metadata_token(T::method_def, row);
+  }
+  return 0;
+}
+
 std::string MetadataNames::field_name(std::uint32_t token) const {
   constexpr unsigned kName = 1;
   return is_of_table(token, T::field) ? cut(text(T::field, row_of(token), kName)) : std::string();

@@ -30,6 +30,9 @@ class MetadataNames final : public TypeNames {
   };
   std::optional<Method> method(std::uint32_t token) const;
 
+  // The first method of a TypeDef that has this name; 0 if there is none.
+  std::uint32_t method_named(std::uint32_t type, std::string_view name) const;
+
   // Of a TypeDef or a TypeRef.
   std::string type_name(std::uint32_t token) const override;
   std::string field_name(std::uint32_t token) const;

@@ -70,21 +70,45 @@ std::optional<ManagedPlace> PortablePdb::find(std::uint32_t method, std::uint32_
   return ManagedPlace{std::move(*name), found->line, std::move(url)};
 }
 
-// Source Link belongs to the module, and so has the first row of table Module as its parent.
-void PortablePdb::read_source_link() {
+// "Async method stepping information": where the code is that handles exceptions, and then for each await where it
+// suspends the method, where the method goes on, and in which method.
+std::optional<ManagedPlace> PortablePdb::find_await(std::uint32_t method, std::uint32_t number) const {
+  constexpr std::array<std::uint8_t, 16> kAwaits = {0xC5, 0x2A, 0xFD, 0x54, 0x25, 0xE9, 0x1A, 0x40,
+                                                    0x9C, 0x2A, 0xF9, 0x4F, 0x17, 0x10, 0x72, 0xF8};
+  const auto blob = custom_information(method, kAwaits);
+  if (!blob) return std::nullopt;
+  ByteCursor cursor(*blob);
+  cursor.u32();
+  for (std::uint32_t i = 0; !cursor.failed() && cursor.left() != 0; ++i) {
+    const std::uint32_t suspends = cursor.u32();
+    cursor.u32();
+    read_compressed(cursor);
+    if (i == number) return cursor.failed() ? std::nullopt : find(method, suspends);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::byte>> PortablePdb::custom_information(
+    std::uint32_t parent, const std::array<std::uint8_t, 16>& kind) const {
   constexpr unsigned kParent = 0, kKind = 1, kValue = 2;
   constexpr auto kTable = MetadataTable::custom_debug_information;
+  for (std::uint32_t row = tables_->find_row(kTable, kParent, parent); row != 0; ++row) {
+    if (tables_->cell(kTable, row, kParent) != parent) break;
+    const auto index = tables_->cell(kTable, row, kKind);
+    const auto guid = index ? tables_->guid(*index) : std::nullopt;
+    if (!guid || std::memcmp(guid->data(), kind.data(), guid->size()) != 0) continue;
+    const auto value = tables_->cell(kTable, row, kValue);
+    return value ? tables_->blob(*value) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Source Link belongs to the module, and so has the first row of table Module as its parent.
+void PortablePdb::read_source_link() {
   constexpr std::array<std::uint8_t, 16> kSourceLink = {0x56, 0x05, 0x11, 0xCC, 0x91, 0xA0, 0x38, 0x4D,
                                                         0x9F, 0xEC, 0x25, 0xAB, 0x9A, 0x35, 0x1A, 0x6A};
-  const std::uint32_t module = metadata_token(MetadataTable::module, 1);
-  for (std::uint32_t row = tables_->find_row(kTable, kParent, module); row != 0; ++row) {
-    if (tables_->cell(kTable, row, kParent) != module) return;
-    const auto kind = tables_->cell(kTable, row, kKind);
-    const auto guid = kind ? tables_->guid(*kind) : std::nullopt;
-    if (!guid || std::memcmp(guid->data(), kSourceLink.data(), guid->size()) != 0) continue;
-    const auto value = tables_->cell(kTable, row, kValue);
-    if (const auto blob = value ? tables_->blob(*value) : std::nullopt) source_link_ = SourceLink(*blob);
-    return;
+  if (const auto blob = custom_information(metadata_token(MetadataTable::module, 1), kSourceLink)) {
+    source_link_ = SourceLink(*blob);
   }
 }
 

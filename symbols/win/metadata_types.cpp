@@ -64,6 +64,11 @@ bool ModuleMetadata::method(clr::Token token, Method& method) const {
   return true;
 }
 
+clr::Token ModuleMetadata::method_named(clr::Token type, const wchar_t* name) const {
+  mdMethodDef method = 0;
+  return import_ && SUCCEEDED(import_->FindMethod(type, name, nullptr, 0, &method)) ? method : 0;
+}
+
 std::string ModuleMetadata::field_name(clr::Token token) const {
   WCHAR name[kNameUnits];
   ULONG length = 0;

@@ -33,6 +33,8 @@ class ModuleMetadata final : public TypeNames {
   bool method(clr::Token token, Method& method) const;
 
   std::string type_name(std::uint32_t token) const override;
+  // The first method of a TypeDef that has this name; 0 if there is none.
+  clr::Token method_named(clr::Token type, const wchar_t* name) const;
   // Returns the name in UTF-8; empty if there is no such field.
   std::string field_name(clr::Token token) const;
 

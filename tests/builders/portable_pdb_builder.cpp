@@ -41,6 +41,11 @@ void PortablePdbBuilder::method(std::uint32_t document, std::uint32_t points) {
   ++method_count_;
 }
 
+void PortablePdbBuilder::awaits(std::uint32_t method, const std::vector<std::byte>& value) {
+  awaiting_method_ = method;
+  awaits_ = blob(value);
+}
+
 void PortablePdbBuilder::source_link(const std::string& json) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(json.data());
   source_link_ = blob({bytes, bytes + json.size()});
@@ -51,16 +56,20 @@ std::vector<std::byte> PortablePdbBuilder::build() const {
   for (int i = 0; i < 16; ++i) pdb.u8(guid);
   pdb.u32(ImageBuilder::kTimestamp).u32(0).u64(0);
   ByteWriter tables;
-  const bool linked = source_link_ != 0;
-  tables.u32(0).u8(2).u8(0).u8(0).u8(1).u64(3ull << 0x30 | (linked ? 1ull << 0x37 : 0)).u64(linked ? 1ull << 0x37 : 0);
+  const std::uint32_t custom = (source_link_ != 0 ? 1u : 0u) + (awaits_ != 0 ? 1u : 0u);
+  const std::uint64_t mask = custom != 0 ? 1ull << 0x37 : 0;
+  tables.u32(0).u8(2).u8(0).u8(0).u8(1).u64(3ull << 0x30 | mask).u64(mask);
   tables.u32(document_count_).u32(method_count_);
-  if (linked) tables.u32(1);
+  if (custom != 0) tables.u32(custom);
   tables.append(documents_.bytes()).append(methods_.bytes());
-  // CustomDebugInformation: row 1 of Module (its tag is 7), the first GUID, the value.
-  if (linked) tables.u16(1 << 5 | 7).u16(1).u16(source_link_);
+  // CustomDebugInformation, sorted by the parent: a MethodDef (its tag is 0) with the second GUID and the value; row 1 of
+  // Module (its tag is 7) with the first GUID.
+  if (awaits_ != 0) tables.u16(static_cast<int>(awaiting_method_ << 5)).u16(2).u16(awaits_);
+  if (source_link_ != 0) tables.u16(1 << 5 | 7).u16(1).u16(source_link_);
   tables.align(4);
   ByteWriter guids;
   guids.u32(0xCC110556).u16(0xA091).u16(0x4D38).append({0x9F, 0xEC, 0x25, 0xAB, 0x9A, 0x35, 0x1A, 0x6A});
+  guids.u32(0x54FD2AC5).u16(0xE925).u16(0x401A).append({0x9C, 0x2A, 0xF9, 0x4F, 0x17, 0x10, 0x72, 0xF8});
   ByteWriter blobs = blobs_;
   blobs.align(4);
 

@@ -28,6 +28,7 @@ void read(std::vector<std::byte> file) {
   check(!to_string(opened.error).empty());
   if (opened.pdb == nullptr) return;
   for (std::uint32_t row = 0; row < 20; ++row) {
+    for (const std::uint32_t number : {0u, 1u, 1000u}) opened.pdb->find_await(0x06000000 | row, number);
     for (const std::uint32_t il : {0u, 5u, 9u, 0xFFFFFFFFu}) {
       const auto place = opened.pdb->find(0x06000000 | row, il);
       check(!place || place->file.size() <= 32'768);

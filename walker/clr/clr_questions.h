@@ -113,7 +113,7 @@ struct ClrField {
 
 // A type of objects, or a value type.
 struct ClrType {
-  std::string name;                // in the form for people; empty if there is no type; "Free" for room between objects
+  std::string name;                // in the form for people; empty if there is none; "Free" for room between objects
   std::uint64_t parent = 0;        // the MethodTable of its base type; 0 if none
   std::vector<ClrField> fields;    // those of its base types as well, base types first
   // The size of its objects as the collector uses it, and of each element of an array or a string (ObjectBytes). An
@@ -174,6 +174,12 @@ class ClrQuestions {
 
   // The result is in the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
+
+  // For the types of state machines (MethodTables): the code of the async methods, without an offset. Place::method is
+  // the MethodTable.
+  virtual ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) {
+    return {.assemblies = {}, .places = std::vector<ClrIlPlaces::Place>(method_tables.size())};
+  }
 
   // The calls from managed to native code that a thread is in, leaf first, as the runtime has noted them for itself.
   // `stack`: the thread's stack. Returns nothing if the runtime's own list cannot be read.

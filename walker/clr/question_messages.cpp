@@ -144,6 +144,7 @@ void fields(MessageIO&, AskHeap&) {}
 void fields(MessageIO& io, AskHeapObjectTypes& ask) { io.packed_fixed64(1, ask.addresses, kMaxAsked); }
 void fields(MessageIO& io, AskLockObjects& ask) { io.packed_fixed64(1, ask.objects, kMaxAsked); }
 void fields(MessageIO& io, AskIlPlaces& ask) { io.packed_fixed64(1, ask.ips, kMaxAsked); }
+void fields(MessageIO& io, AskMachinePlaces& ask) { io.packed_fixed64(1, ask.method_tables, kMaxAsked); }
 void fields(MessageIO&, TargetRan&) {}
 
 void fields(MessageIO&, Opened&) {}
@@ -214,6 +215,7 @@ void fields(MessageIO& io, QuestionMessage& message) {
   io.one_of<TypesAnswer>(23, message, fields);
   io.one_of<AskHeap>(24, message, fields);
   io.one_of<HeapAnswer>(25, message, fields);
+  io.one_of<AskMachinePlaces>(26, message, fields);
 }
 
 }  // namespace

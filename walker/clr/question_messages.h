@@ -101,6 +101,12 @@ struct AskIlPlaces {
   std::vector<std::uint64_t> ips;
   bool operator==(const AskIlPlaces&) const = default;
 };
+// ClrQuestions::machine_places.
+struct AskMachinePlaces {
+  using Answer = struct IlPlacesAnswer;
+  std::vector<std::uint64_t> method_tables;
+  bool operator==(const AskMachinePlaces&) const = default;
+};
 // Says that the target has run since, so that everything is read anew.
 struct TargetRan {
   using Answer = struct Opened;
@@ -164,8 +170,8 @@ struct IlPlacesAnswer {
 };
 
 using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks,
-                                     AskObjectTypes, AskTypes, AskHeap, AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan,
-                                     Opened, NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
+                                     AskObjectTypes, AskTypes, AskHeap, AskHeapObjectTypes, AskLockObjects, AskIlPlaces,
+                                     AskMachinePlaces, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
                                      SyncBlocksAnswer, ObjectTypesAnswer, TypesAnswer, HeapAnswer, LockObjectsAnswer,
                                      IlPlacesAnswer>;
 

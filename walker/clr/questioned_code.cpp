@@ -94,7 +94,11 @@ void add_il_places(Snapshot& snapshot, ClrQuestions& clr) {
   std::ranges::sort(ips);
   ips.erase(std::unique(ips.begin(), ips.end()), ips.end());
   ClrIlPlaces found = clr.il_places(ips);
-  snapshot.assemblies = std::move(found.assemblies);
+  std::vector<std::int32_t> assemblies;  // for each of the answer, its index in the snapshot
+  for (const Assembly& assembly : found.assemblies) assemblies.push_back(place_of(assembly, snapshot.assemblies));
+  for (ClrIlPlaces::Place& place : found.places) {
+    if (place.il.assembly >= 0) place.il.assembly = assemblies[static_cast<std::size_t>(place.il.assembly)];
+  }
   for (Thread& thread : snapshot.threads) {
     for (Frame& frame : thread.stack.frames) {
       if (!is_managed(frame)) continue;

@@ -40,6 +40,11 @@ class TaskSearch {
       if (live && capture(*stack.thread) != stack) continue;
       thread_of(stack).waits_for_task = waits->second;
     }
+    for (AsyncTask& task : found.tasks) {
+      std::int32_t& assembly = task.il.assembly;
+      if (assembly < 0) continue;
+      assembly = place_of(found.assemblies[static_cast<std::size_t>(assembly)], snapshot_.assemblies);
+    }
     snapshot_.tasks = std::move(found.tasks);
     snapshot_.contexts = std::move(found.contexts);
     snapshot_.tasks_missing = !clr_.obstacle().empty() ? clr_.obstacle() : std::move(found.missing);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "walker/model/frame.h"
+
 namespace mixwalk {
 
 // The asynchronous work of a program at the moment of the dump: tasks, what each of them waits for, and what runs the
@@ -53,6 +55,9 @@ struct AsyncTask {
   std::int32_t await_number = -1;
   std::string file;
   std::uint32_t line = 0;
+  // The code of the async method (MoveNext of its state machine), from which the line is found; without an offset. It is
+  // known only until the lines are.
+  IlPlace il;
   std::string source_url;         // as Frame::source_url
   bool line_approximate = false;  // as Frame::line_approximate
   // What it waits for: indices into Snapshot::tasks. An async method waits for at most one.

@@ -107,6 +107,16 @@ void add_lines(Snapshot& snapshot, ManagedLines& lines) {
       add_line(frame, snapshot.assemblies[static_cast<std::size_t>(frame.il.assembly)], lines);
     }
   }
+  for (AsyncTask& task : snapshot.tasks) {
+    const auto assembly = static_cast<std::size_t>(task.il.assembly);
+    if (assembly >= snapshot.assemblies.size() || task.await_number < 0) continue;
+    auto place = lines.find_await(snapshot.assemblies[assembly], task.il.method,
+                                  static_cast<std::uint32_t>(task.await_number));
+    if (!place) continue;
+    task.file = bounded_path(std::move(place->file));
+    task.line = place->line;
+    task.source_url = std::move(place->url);
+  }
 }
 
 void add_line(Frame& frame, const Assembly& assembly, ManagedLines& lines) {

@@ -32,7 +32,7 @@ void identify(Module& module, ImageIdentities& identities);
 void identify(Assembly& assembly, ManagedLines& lines);
 void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lines);
 
-// Gives the managed frames of a snapshot their lines.
+// Gives the managed frames of a snapshot, and the awaits of its tasks, their lines.
 void add_lines(Snapshot& snapshot, ManagedLines& lines);
 
 // Gives one managed frame of a recording its line. `assembly` is that of the frame's method.

@@ -49,6 +49,25 @@ TEST(PortablePdbTest, UrlOfTheFile) {
   EXPECT_EQ(opened.pdb->find(0x06000001, 7)->url, "");
 }
 
+TEST(PortablePdbTest, AwaitsByTheirNumbers) {
+  auto pdb = test::sample_portable_pdb();
+  EXPECT_FALSE(PortablePdb::open(pdb.build(), id_of(7)).pdb->find_await(0x06000001, 0));
+  // The handler of exceptions, and two awaits at IL 7 and 9.
+  pdb.awaits(1, test::ByteWriter().u32(0).u32(7).u32(8).u8(1).u32(9).u32(10).u8(1).bytes());
+  pdb.source_link("{}");
+  const auto opened = PortablePdb::open(pdb.build(), id_of(7));
+  ASSERT_EQ(opened.error, PortablePdbError::none);
+  EXPECT_EQ(opened.pdb->find_await(0x06000001, 0), (ManagedPlace{"C:\\Other.cs", 12}));
+  EXPECT_EQ(opened.pdb->find_await(0x06000001, 1), (ManagedPlace{"C:\\Other.cs", 11}));
+  EXPECT_FALSE(opened.pdb->find_await(0x06000001, 2));
+  EXPECT_FALSE(opened.pdb->find_await(0x06000002, 0));
+  EXPECT_FALSE(opened.pdb->find_await(0, 0));
+  pdb.awaits(1, test::ByteWriter().u32(0).u32(7).u32(8).u8(1).u32(9).u8(1).bytes());
+  const auto cut = PortablePdb::open(pdb.build(), id_of(7));
+  EXPECT_TRUE(cut.pdb->find_await(0x06000001, 0));
+  EXPECT_FALSE(cut.pdb->find_await(0x06000001, 1));
+}
+
 std::string url(std::string_view json, std::string_view path) {
   return SourceLink(std::as_bytes(std::span(json))).url_of(path);
 }

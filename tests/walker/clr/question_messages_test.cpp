@@ -44,6 +44,7 @@ const QuestionMessage kMessages[] = {
     LockObjectsAnswer{{ClrLock{7, 2, true, {0x9ABC}}, std::nullopt, ClrLock{},
                        ClrLock{7, 0, true, {1, 2, 3, ~0ull}, true}, ClrLock{0, 0, true, {5}, false, true}}},
     AskIlPlaces{{0x1234, 0x5678}},
+    AskMachinePlaces{{0x1234}},
     IlPlacesAnswer{},
     IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {}},
                     {{{1, 0x0600'0007, 42}, 0x9ABC}, {}, {{0, 0, 0}, 1}}}},

@@ -1,6 +1,7 @@
 #include "walker/clr/contracts/contract_questions.h"
 
 #include <chrono>
+#include <string_view>
 
 #include "symbols/il_map.h"
 #include "walker/clr/contracts/code_versions.h"
@@ -11,6 +12,7 @@
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/range_map.h"
 #include "walker/clr/contracts/runtime_fields.h"
+#include "walker/clr/contracts/runtime_methods.h"
 #include "walker/clr/contracts/runtime_threads.h"
 #include "walker/clr/contracts/sync_blocks.h"
 #include "walker/clr/dac_search.h"
@@ -22,6 +24,8 @@ namespace {
 constexpr std::size_t kMaxKept = 200'000;
 // The time limit for the places in IL of all frames together.
 constexpr std::chrono::seconds kIlPlacesTime{10};
+// The code of a state machine (IAsyncStateMachine).
+constexpr std::string_view kMoveNextMethod = "MoveNext";
 
 }  // namespace
 
@@ -122,6 +126,19 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
     const Assembly* const assembly = offset ? modules_.assembly_of(method->module) : nullptr;
     if (assembly == nullptr) continue;
     place = {{place_of(*assembly, found.assemblies), method->token, *offset}, block->code.method};
+  }
+  return found;
+}
+
+ClrIlPlaces ContractQuestions::machine_places(std::span<const std::uint64_t> method_tables) {
+  ClrIlPlaces found;
+  for (const std::uint64_t table : method_tables) {
+    ClrIlPlaces::Place& place = found.places.emplace_back();
+    const auto type = runtime_type_at(reader_, table);
+    const MetadataNames* const metadata = type ? modules_.metadata_of(type->module) : nullptr;
+    const std::uint32_t method = metadata != nullptr ? metadata->method_named(type->token, kMoveNextMethod) : 0;
+    const Assembly* const assembly = method != 0 ? modules_.assembly_of(type->module) : nullptr;
+    if (assembly != nullptr) place = {{place_of(*assembly, found.assemblies), method, 0}, table};
   }
   return found;
 }

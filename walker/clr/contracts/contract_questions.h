@@ -34,6 +34,7 @@ class ContractQuestions final : public ObjectQuestions {
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
+  ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) override;
   std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
   void note_calls() override { newest_frames_.note(reader_); }
   void target_ran() override;

@@ -43,7 +43,8 @@ std::unordered_map<std::uint64_t, std::uint64_t> posted_to(ManagedObjects& objec
         for (const std::uint64_t word : words_of(objects, object)) {
           if (wanted.contains(word)) {
             found.try_emplace(word, context);
-          } else if (reached.size() < kMaxReached && objects.method_table_of(word) != 0 && reached.insert(word).second) {
+          } else if (reached.size() < kMaxReached && objects.method_table_of(word) != 0 &&
+                     reached.insert(word).second) {
             next.push_back(word);
           }
         }

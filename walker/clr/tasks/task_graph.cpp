@@ -193,8 +193,25 @@ class TaskGraph {
     return static_cast<std::uint32_t>(contexts.size() - 1);
   }
 
+  // The code of the state machines at an await, by their types.
+  std::unordered_map<std::uint64_t, IlPlace> find_places(std::vector<Assembly>& assemblies) {
+    std::set<std::uint64_t> machines;
+    for (const auto& [address, read] : tasks_) {
+      if (read && read->machine != 0) machines.insert(read->machine);
+    }
+    const std::vector<std::uint64_t> tables(machines.begin(), machines.end());
+    ClrIlPlaces answer = objects_.clr().machine_places(tables);
+    assemblies = std::move(answer.assemblies);
+    std::unordered_map<std::uint64_t, IlPlace> places;
+    for (const ClrIlPlaces::Place& place : answer.places) {
+      if (place.il.assembly >= 0) places.emplace(place.method, place.il);
+    }
+    return places;
+  }
+
   FoundTasks take(const TasksOfThreads& threads, const std::map<std::uint64_t, std::uint64_t>& resumed) {
     FoundTasks found;
+    const std::unordered_map<std::uint64_t, IlPlace> places = find_places(found.assemblies);
     std::unordered_map<std::uint64_t, std::uint32_t> indices;
     std::erase_if(tasks_, [](const auto& entry) { return !entry.second; });
     for (const auto& [address, read] : tasks_) indices.emplace(address, static_cast<std::uint32_t>(indices.size()));
@@ -210,6 +227,7 @@ class TaskGraph {
       }
       if (read->context != 0) task.continues_on = context_index(read->context, found.contexts);
       task.not_resumed = resumed.contains(address);
+      if (const auto place = places.find(read->machine); place != places.end()) task.il = place->second;
       found.tasks.push_back(std::move(task));
     }
     const auto waits = [&](std::uint32_t os_id, std::uint64_t task) {

@@ -52,6 +52,7 @@ struct TasksOfThreads {
 struct FoundTasks {
   std::vector<AsyncTask> tasks;  // sorted by address
   std::vector<AsyncContext> contexts;
+  std::vector<Assembly> assemblies;  // AsyncTask::il
   std::map<std::uint32_t, std::uint32_t> waited_for;  // by the thread's OS id: an index into `tasks`
   std::string missing;                                // as Snapshot::tasks_missing
 

@@ -39,16 +39,11 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-// Whether the type or one of its base types has this plain name.
-bool is_plain(const ManagedType& type, std::string_view name) {
-  return plain_name(type.clr.name) == name ||
-         std::ranges::any_of(type.bases, [&](const std::string& base) { return plain_name(base) == name; });
-}
-
 // A state machine: where its fields begin, and their type.
 struct Machine {
   std::uint64_t at = 0;
   const ManagedType* type = nullptr;
+  std::uint64_t method_table = 0;
 };
 
 const ClrField* state_field(const ManagedType& type) {
@@ -60,11 +55,12 @@ const ClrField* state_field(const ManagedType& type) {
 Machine machine_of(ManagedObjects& objects, std::uint64_t object, const ManagedType& type) {
   if (const ClrField* const field = type.field("StateMachine")) {
     const std::uint64_t at = object + field->offset;
-    if (field->element == kValue) return {at, objects.type(field->type)};
+    if (field->element == kValue) return {at, objects.type(field->type), field->type};
     const std::uint64_t machine = objects.memory().read_value<std::uint64_t>(at).value_or(0);
-    return {machine, objects.type_of(machine)};
+    return {machine, objects.type_of(machine), objects.method_table_of(machine)};
   }
-  return !type.task && state_field(type) != nullptr ? Machine{object, &type} : Machine{};
+  if (type.task || state_field(type) == nullptr) return {};
+  return {object, &type, objects.method_table_of(object)};
 }
 
 // The references in an awaiter, those of values inside it included. The nearest first.
@@ -125,6 +121,7 @@ void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& mac
   if (!state || has_ended(read.task.status) || *state < 0) return;
   read.task.await_number = *state;
   read.at_await = true;
+  read.machine = machine.method_table;
   bool yields = false;
   std::vector<std::uint64_t> awaited;
   for (const ClrField& of : machine.type->clr.fields) {

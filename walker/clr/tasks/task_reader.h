@@ -15,6 +15,7 @@ struct ReadTask {
   AsyncTask task;                     // without `awaits`, `thread`, `continues_on` and `not_resumed`
   std::vector<std::uint64_t> awaits;  // Tasks, or objects behind ValueTasks
   std::uint64_t context = 0;          // the SynchronizationContext or TaskScheduler for what comes after its end
+  std::uint64_t machine = 0;          // the MethodTable of the state machine of an async method at an await
   // What goes on at an await: the delegate that a context gets for it (0 if there is none), and whether it waits there.
   std::uint64_t resumed_by = 0;
   bool at_await = false;

@@ -81,6 +81,9 @@ class Worker {
   }
   QuestionMessage answer(const AskLockObjects& ask) { return LockObjectsAnswer{library_->lock_objects(ask.objects)}; }
   QuestionMessage answer(const AskIlPlaces& ask) { return IlPlacesAnswer{library_->il_places(ask.ips)}; }
+  QuestionMessage answer(const AskMachinePlaces& ask) {
+    return IlPlacesAnswer{library_->machine_places(ask.method_tables)};
+  }
   QuestionMessage answer(const TargetRan&) {
     if (memory_) memory_->drop();
     library_->target_ran();

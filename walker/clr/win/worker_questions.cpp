@@ -42,6 +42,9 @@ bool fits(const AskSyncBlocks& question, const SyncBlocksAnswer& answer) {
 bool fits(const AskIlPlaces& question, const IlPlacesAnswer& answer) {
   return answer.places.places.size() == question.ips.size();
 }
+bool fits(const AskMachinePlaces& question, const IlPlacesAnswer& answer) {
+  return answer.places.places.size() == question.method_tables.size();
+}
 
 }  // namespace
 
@@ -183,12 +186,13 @@ std::vector<std::optional<ClrLock>> WorkerQuestions::lock_objects(std::span<cons
   return ask_in_parts<AskLockObjects, std::optional<ClrLock>>(objects, kMaxAsked);
 }
 
-ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
+template <class Question>
+ClrIlPlaces WorkerQuestions::ask_places(std::span<const std::uint64_t> ips) {
   ClrIlPlaces found;
   const auto end = std::chrono::steady_clock::now() + kIlPlacesTime;
   for (std::size_t at = 0; at < ips.size() && std::chrono::steady_clock::now() < end; at += kMaxNamesAsked) {
     const auto part = ips.subspan(at, std::min(kMaxNamesAsked, ips.size() - at));
-    const auto* answer = ask(AskIlPlaces{{part.begin(), part.end()}});
+    const auto* answer = ask(Question{{part.begin(), part.end()}});
     if (answer == nullptr) break;
     if (found.assemblies.size() + answer->places.assemblies.size() > kMaxAssemblies) break;
     std::vector<std::int32_t> places;  // for each assembly of the answer, its index in found.assemblies
@@ -200,6 +204,12 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
   }
   found.places.resize(ips.size());
   return found;
+}
+
+ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) { return ask_places<AskIlPlaces>(ips); }
+
+ClrIlPlaces WorkerQuestions::machine_places(std::span<const std::uint64_t> method_tables) {
+  return ask_places<AskMachinePlaces>(method_tables);
 }
 
 void WorkerQuestions::target_ran() {

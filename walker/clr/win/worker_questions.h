@@ -46,6 +46,7 @@ class WorkerQuestions final : public ClrQuestions {
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
+  ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) override;
   void expect_methods(std::span<const std::uint64_t> methods) override;
   void target_ran() override;
   std::string obstacle() const override { return obstacle_; }
@@ -63,6 +64,8 @@ class WorkerQuestions final : public ClrQuestions {
   // One value for each address. Messages ask for so many of them at most.
   template <class Question, class Value>
   std::vector<Value> ask_in_parts(std::span<const std::uint64_t> addresses, std::size_t most);
+  template <class Question>
+  ClrIlPlaces ask_places(std::span<const std::uint64_t> addresses);
   void keep(std::uint64_t ip, const std::optional<ClrCode>& code);
 
   std::uint32_t answer_ms_ = kClrAnswerMs;

@@ -153,6 +153,16 @@ TEST_F(RuntimeNamesTest, FieldsByTheirNames) {
   EXPECT_EQ(found[1].offset, 24u);
 }
 
+TEST_F(RuntimeNamesTest, MethodsOfATypeByTheirNames) {
+  const MetadataNames* const metadata = modules().metadata_of(shop_);
+  ASSERT_NE(metadata, nullptr);
+  EXPECT_EQ(metadata->method_named(0x02000000 | kOrders, "Add"), 0x06000002u);
+  EXPECT_EQ(metadata->method_named(0x02000000 | kCart, "Open"), 0x06000005u);
+  EXPECT_EQ(metadata->method_named(0x02000000 | kOrders, "Wait"), 0u);
+  EXPECT_EQ(metadata->method_named(0x02000063, "Wait"), 0u);
+  EXPECT_EQ(metadata->method_named(0x06000002, "Add"), 0u);
+}
+
 TEST_F(RuntimeNamesTest, FieldsOfBaseTypesComeFirst) {
   const RuntimeBuilder::Field first[] = {{1, 8}}, second[] = {{2, 16}};
   built_.fields(native_, first);

@@ -376,6 +376,20 @@ ClrIlPlaces DacLibrary::il_places(std::span<const std::uint64_t> ips) {
   return found;
 }
 
+ClrIlPlaces DacLibrary::machine_places(std::span<const std::uint64_t> method_tables) {
+  ClrIlPlaces found;
+  for (const std::uint64_t table : method_tables) {
+    ClrIlPlaces::Place& place = found.places.emplace_back();
+    dac::MethodTableData type;
+    if (FAILED(sos_->GetMethodTableData(table, &type))) continue;
+    const ModuleMetadata* metadata = metadata_of(type.module);
+    const clr::Token method = metadata != nullptr ? metadata->method_named(type.token, L"MoveNext") : 0;
+    const Assembly* assembly = method != 0 ? assembly_of(type.module) : nullptr;
+    if (assembly != nullptr) place = {{place_of(*assembly, found.assemblies), method, 0}, table};
+  }
+  return found;
+}
+
 void DacLibrary::target_ran() {
   ObjectQuestions::target_ran();
   cache_.drop();

@@ -37,6 +37,7 @@ class DacLibrary final : public ObjectQuestions {
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
+  ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) override;
   void target_ran() override;
 
  private:
