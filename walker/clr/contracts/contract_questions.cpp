@@ -10,8 +10,10 @@
 #include "walker/clr/contracts/execution_map.h"
 #include "walker/clr/contracts/explicit_frames.h"
 #include "walker/clr/contracts/method_tables.h"
+#include "walker/clr/contracts/method_il.h"
 #include "walker/clr/contracts/range_map.h"
 #include "walker/clr/contracts/runtime_fields.h"
+#include "walker/clr/contracts/runtime_methods.h"
 #include "walker/clr/contracts/runtime_threads.h"
 #include "walker/clr/contracts/sync_blocks.h"
 #include "walker/clr/dac_search.h"
@@ -125,6 +127,33 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
     place = {{place_of(*assembly, found.assemblies), method->token, *offset}, block->code.method};
   }
   return found;
+}
+
+std::vector<ClrIlStep> ContractQuestions::il_of(std::uint64_t method) {
+  const auto found = runtime_method_at(reader_, method);
+  return found && !found->dynamic ? il_of_token(found->module, found->token) : std::vector<ClrIlStep>();
+}
+
+std::vector<ClrIlStep> ContractQuestions::il_of(std::uint64_t type, std::string_view name) {
+  if (!is_method_table(reader_, type)) {
+    const auto method = runtime_method_at(reader_, type);
+    type = method && !method->dynamic ? method->type : 0;
+  }
+  const auto found = runtime_type_at(reader_, type);
+  if (!found || found->kind != RuntimeType::Kind::declared) return {};
+  const MetadataNames* const names = modules_.metadata_of(found->module);
+  return names != nullptr ? il_of_token(found->module, method_of_type(*names, found->token, name))
+                          : std::vector<ClrIlStep>();
+}
+
+// Code that a profiler has replaced has another IL than the image.
+std::vector<ClrIlStep> ContractQuestions::il_of_token(std::uint64_t module, std::uint32_t token) {
+  constexpr unsigned kRva = 0;
+  const MetadataNames* const names = modules_.metadata_of(module);
+  const auto base = reader_.field(module, "Module", "Base");
+  if (names == nullptr || base.value_or(0) == 0 || !is_of_table(token, MetadataTable::method_def)) return {};
+  const auto rva = names->tables().cell(MetadataTable::method_def, row_of(token), kRva);
+  return rva ? il_steps(method_il(reader_.memory(), *base, *rva), *names) : std::vector<ClrIlStep>();
 }
 
 std::vector<RuntimeCall> ContractQuestions::calls_of(std::uint32_t os_id, const StackCopy& stack) {
