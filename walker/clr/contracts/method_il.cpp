@@ -115,7 +115,10 @@ class Steps {
           const std::int64_t target = static_cast<std::int64_t>(at + length) + rest.read<std::int32_t>();
           targets_.push_back({static_cast<std::uint32_t>(at), target});
         }
-        if (rest.failed()) break;
+        if (rest.failed()) {
+          targets_.resize(targets_.size() - static_cast<std::size_t>(operand));
+          break;
+        }
       }
       ClrIlStep step;
       step.begin = static_cast<std::uint32_t>(at);
