@@ -71,6 +71,10 @@ class FakeClrQuestions final : public ClrQuestions {
     }
     return found;
   }
+  std::vector<ClrIlStep> il_of(std::uint64_t method) override { return il_of_methods[{method, ""}]; }
+  std::vector<ClrIlStep> il_of(std::uint64_t type, std::string_view name) override {
+    return il_of_methods[{type, std::string(name)}];
+  }
   void target_ran() override {
     if (on_run) on_run();
   }
@@ -86,6 +90,8 @@ class FakeClrQuestions final : public ClrQuestions {
   std::vector<HeapPart> heap_parts;
   std::map<std::uint64_t, ClrLock> locks_of;        // by address
   std::vector<std::size_t> lock_questions;          // the number of objects in each question
+  // By the method, or by its type and name.
+  std::map<std::pair<std::uint64_t, std::string>, std::vector<ClrIlStep>> il_of_methods;
   std::vector<Assembly> assemblies;
   std::map<std::uint64_t, ClrIlPlaces::Place> places;  // in IL, by address
   std::function<void()> on_run;                     // what a live target does meanwhile

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "symbols/assembly.h"
@@ -137,6 +138,33 @@ struct ClrIlPlaces {
   bool operator==(const ClrIlPlaces&) const = default;
 };
 
+// A part of a method's code in IL: an instruction that calls, branches, or loads or stores one thing. All other
+// instructions have the kind `other`.
+struct ClrIlStep {
+  enum class Kind : std::uint8_t {
+    other,
+    call,           // of the method `name`, also of a constructor: "System.Threading.SemaphoreSlim.Wait"
+    load_argument,  // number `number`; 0 is `this`, if there is one
+    load_local,     // number `number`
+    store_local,
+    load_static,    // the field `name`: "Orders.Client.Gate"
+    load_field,     // the field `name` of the object or value that was loaded before
+    // The same; `number` is 1 if only constructors may set the field, otherwise 0.
+    store_field,
+    store_static,
+    constant,  // the number `number`
+    // To the offset `number`. A switch is one step for each of its targets, and an exception handler is one from the
+    // first instruction that it protects; these steps come last.
+    branch,
+  };
+  Kind kind = Kind::other;
+  std::uint32_t begin = 0, end = 0;  // offsets in the method's IL, of the instruction and behind it
+  std::int64_t number = 0;           // of a call: how many arguments it has, `this` not counted
+  std::string name;
+
+  bool operator==(const ClrIlStep&) const = default;
+};
+
 // The answers of a runtime's debugging library about a process that does not run, or about a dump. Every answer may be
 // missing, because the library may not exist, may not answer in time, or may find the memory damaged. Not frozen-safe;
 // one thread at a time.
@@ -180,6 +208,11 @@ class ClrQuestions {
   virtual ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) {
     return {.assemblies = {}, .places = std::vector<ClrIlPlaces::Place>(method_tables.size())};
   }
+
+  // The IL of a method, in its order, by the address of its MethodDesc; that of a type's only method with a name, by
+  // the address of the type's MethodTable, or of the MethodDesc of another method of the type. Empty if it is not known.
+  virtual std::vector<ClrIlStep> il_of(std::uint64_t /*method*/) { return {}; }
+  virtual std::vector<ClrIlStep> il_of(std::uint64_t /*type*/, std::string_view /*name*/) { return {}; }
 
   // The calls from managed to native code that a thread is in, leaf first, as the runtime has noted them for itself.
   // `stack`: the thread's stack. Returns nothing if the runtime's own list cannot be read.

@@ -48,6 +48,9 @@ class ReaderSearch {
       for (const Use& use : uses_) {
         if (number == use.lock) lock.sharers.push_back(use.thread);
       }
+      // The threads that read are counted, those whose lists cannot be read included.
+      constexpr std::uint32_t kReaders = 0x0FFF'FFFF;
+      lock.recursion = objects_.value<std::uint32_t>(lock.address, {"_owners"}).value_or(0) & kReaders;
       // A thread that may begin to write reads as well, and need not have an entry in its list.
       const auto upgrader = objects_.value<std::uint32_t>(lock.address, {"_upgradeLockOwnerId"});
       const auto thread = std::ranges::find(threads_, upgrader.value_or(kNone), &ClrThread::managed_id);

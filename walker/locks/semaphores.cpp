@@ -1,18 +1,250 @@
 #include "walker/locks/semaphores.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "walker/clr/question_messages.h"
+#include "walker/locks/object_paths.h"
+#include "walker/locks/semaphore_code.h"
+#include "walker/locks/stack_words.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
 
 constexpr std::string_view kSemaphore = "System.Threading.SemaphoreSlim";
 
+constexpr std::string_view kWaits = "System.Threading.SemaphoreSlim.Wait";
+constexpr std::size_t kMaxMethods = 20'000, kMaxFrames = 100;
+constexpr std::uint64_t kCallerBytes = 0x20;  // a function keeps its arguments in the room that its caller has for them
+
+class HolderSearch {
+ public:
+  HolderSearch(Snapshot& snapshot, const Target& target, ClrQuestions& clr)
+      : snapshot_(snapshot), clr_(clr), objects_(target.memory(), clr), stacks_(target) {
+    for (Lock& lock : snapshot.locks) {
+      if (lock.kind == LockKind::semaphore) semaphores_.emplace(lock.address, &lock);
+    }
+  }
+
+  void add() {
+    for (const Thread& thread : snapshot_.threads) note_static_of(thread);
+    for (std::uint32_t i = 0; i < snapshot_.tasks.size(); ++i) note_static_of(snapshot_.tasks[i]);
+    for (const Thread& thread : snapshot_.threads) add_thread(thread);
+    for (std::uint32_t i = 0; i < snapshot_.tasks.size(); ++i) add_task(i);
+    for (const auto& [address, semaphore] : semaphores_) finish(address, *semaphore);
+  }
+
+ private:
+  using Steps = std::vector<ClrIlStep>;
+
+  const Steps& il_of(std::uint64_t method) { return il_of({method, ""}, [&] { return clr_.il_of(method); }); }
+  template <class Ask>
+  const Steps& il_of(const std::pair<std::uint64_t, std::string>& of, Ask ask) {
+    if (const auto known = il_.find(of); known != il_.end()) return known->second;
+    if (il_.size() == kMaxMethods) il_.clear();
+    return il_[of] = ask();
+  }
+
+  static bool waits(const StackFrame& frame) {
+    return frame.kind == FrameKind::managed && frame.name.starts_with(kWaits);
+  }
+
+  // The frame of the method that has called SemaphoreSlim.Wait; null if the thread does not wait there.
+  static const StackFrame* caller_of_wait(const Thread& thread) {
+    const auto& frames = thread.stack.frames;
+    for (std::size_t i = 0; i + 1 < frames.size() && i < kMaxFrames; ++i) {
+      if (!waits(frames[i]) || waits(frames[i + 1])) continue;
+      return frames[i + 1].kind == FrameKind::managed ? &frames[i + 1] : nullptr;
+    }
+    return nullptr;
+  }
+
+  // A static field has the semaphore for which its code waits, and any other code that names the field means the same.
+  void note_static(const std::optional<LoadedBy>& loaded, std::uint64_t semaphore) {
+    if (!loaded || loaded->argument >= 0 || !loaded->fields.empty()) return;
+    const auto known = statics_.try_emplace(loaded->static_field, semaphore).first;
+    if (known->second != semaphore) known->second = 0;
+  }
+
+  void note_static_of(const Thread& thread) {
+    const StackFrame* const caller = caller_of_wait(thread);
+    const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
+    if (caller == nullptr || awaited.lock == nullptr || awaited.lock->kind != LockKind::semaphore) return;
+    if (const auto at = offset_in(*caller)) {
+      note_static(semaphore_awaited_at(il_of(caller->function), *at), awaited.lock->address);
+    }
+  }
+
+  void note_static_of(const AsyncTask& task) {
+    const auto machine = machine_of(task);
+    if (!machine || task.awaits.size() != 1 || task.awaits[0] >= snapshot_.tasks.size()) return;
+    const std::uint64_t semaphore = snapshot_.tasks[task.awaits[0]].object;
+    const auto call = wait_before(*machine->il, machine->at);
+    if (semaphores_.contains(semaphore) && call) note_static(semaphore_awaited_at(*machine->il, *call), semaphore);
+  }
+
+  // The offset in IL at which a frame is. The offset of a caller is that of its call.
+  std::optional<std::uint32_t> offset_in(const StackFrame& frame) {
+    if (frame.function == 0 || il_of(frame.function).empty()) return std::nullopt;
+    const std::uint64_t ip = CodeAddress{frame.address, frame.address_kind}.lookup();
+    const ClrIlPlaces found = clr_.il_places({&ip, 1});
+    if (found.places.empty() || found.places[0].il.assembly < 0) return std::nullopt;
+    // The offset is where the code of the statement begins, so the call is the next one behind it.
+    const Steps& il = il_of(frame.function);
+    for (const ClrIlStep& step : il) {
+      if (step.kind == ClrIlStep::Kind::call && step.begin >= found.places[0].il.offset) return step.begin;
+    }
+    return std::nullopt;
+  }
+
+  struct Machine {
+    std::uint64_t at_value = 0;  // the address of the machine, whose fields are counted from there
+    std::uint64_t type = 0;      // its MethodTable
+    const Steps* il = nullptr;
+    std::uint32_t at = 0;
+  };
+
+  // The state machine of a task that is at an await.
+  std::optional<Machine> machine_of(const AsyncTask& task) {
+    if (task.kind != TaskKind::async_method || task.await_number < 0 || has_ended(task.status)) return std::nullopt;
+    const ManagedType* const box = objects_.objects().type_of(task.address);
+    const ClrField* const field = box != nullptr ? box->field("StateMachine") : nullptr;
+    if (field == nullptr) return std::nullopt;
+    Machine machine{.at_value = task.address + field->offset, .type = field->type};
+    if (machine.type == 0) {  // a class, in code that is not optimised
+      machine.at_value = objects_.reference(task.address, {"StateMachine"});
+      machine.type = objects_.objects().method_table_of(machine.at_value);
+    }
+    machine.il = &il_of({machine.type, "MoveNext"}, [&] { return clr_.il_of(machine.type, "MoveNext"); });
+    const auto at = offset_of_await(*machine.il, task.await_number);
+    if (!at) return std::nullopt;
+    machine.at = *at;
+    return machine;
+  }
+
+  // Follows a path of fields from a value of a type; 0 if it leads nowhere.
+  std::uint64_t follow(std::uint64_t at, std::uint64_t type, std::span<const std::string> fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const ManagedType* const of = objects_.objects().type(type);
+      const ClrField* const field = of != nullptr ? of->field(fields[i]) : nullptr;
+      if (field == nullptr) return 0;
+      at += field->offset;
+      type = field->type;
+      if (type != 0) continue;  // a value in the value
+      at = objects_.memory().read_value<std::uint64_t>(at).value_or(0);
+      type = objects_.objects().method_table_of(at);
+    }
+    return at;
+  }
+
+  // With which count the program has made a semaphore. A path of fields leads to it from a value of a type, or a static
+  // field of the method's type has it.
+  void note_count(std::uint64_t semaphore, std::uint64_t at, std::uint64_t type, std::span<const std::string> fields) {
+    if (fields.empty() || !semaphores_.contains(semaphore)) return;
+    const std::uint64_t owner = fields.size() == 1 ? type : objects_.objects().method_table_of(
+                                                                follow(at, type, fields.first(fields.size() - 1)));
+    const Steps& il = il_of({owner, ".ctor"}, [&] { return clr_.il_of(owner, ".ctor"); });
+    if (const auto count = first_count_of(il, fields.back())) counts_[semaphore] = *count;
+  }
+  void note_count(std::uint64_t semaphore, std::uint64_t method, const LoadedBy& loaded) {
+    if (loaded.argument >= 0 || !loaded.fields.empty() || !semaphores_.contains(semaphore)) return;
+    const Steps& il = il_of({method, ".cctor"}, [&] { return clr_.il_of(method, ".cctor"); });
+    if (const auto count = first_count_of(il, loaded.static_field)) counts_[semaphore] = *count;
+  }
+
+  std::uint64_t static_semaphore(const LoadedBy& loaded) const {
+    const auto known = statics_.find(loaded.static_field);
+    return loaded.fields.empty() && known != statics_.end() ? known->second : 0;
+  }
+
+  void add_task(std::uint32_t index) {
+    const auto machine = machine_of(snapshot_.tasks[index]);
+    if (!machine) return;
+    for (const LoadedBy& loaded : semaphores_entered_at(*machine->il, machine->at)) {
+      const std::uint64_t address = loaded.argument == 0  ? follow(machine->at_value, machine->type, loaded.fields)
+                                    : loaded.argument < 0 ? static_semaphore(loaded)
+                                                          : 0;
+      const auto semaphore = semaphores_.find(address);
+      if (semaphore == semaphores_.end()) continue;
+      semaphore->second->task_holders.push_back(index);
+      if (loaded.argument == 0) note_count(address, machine->at_value, machine->type, loaded.fields);
+    }
+  }
+
+  // The methods of the program on a thread's stack, as far as they are at calls.
+  void add_thread(const Thread& thread) {
+    const auto& frames = thread.stack.frames;
+    for (std::size_t i = 0; i + 1 < frames.size() && i < kMaxFrames; ++i) {
+      if (frames[i].kind != FrameKind::managed || frames[i].name.starts_with("System.")) continue;
+      if (is_guess(frames[i].trust)) return;
+      const auto at = offset_in(frames[i]);
+      if (!at) continue;
+      for (const LoadedBy& loaded : semaphores_entered_at(il_of(frames[i].function), *at)) {
+        const std::uint64_t address =
+            loaded.argument < 0 ? static_semaphore(loaded) : on_stack(thread, frames[i + 1].stack_pointer, loaded);
+        const auto semaphore = semaphores_.find(address);
+        if (semaphore == semaphores_.end()) continue;
+        semaphore->second->sharers.push_back(thread.os_id);
+        note_count(address, frames[i].function, loaded);
+      }
+    }
+  }
+
+  // The semaphore of an argument. The method uses it once more, so it keeps the argument on the stack. It must be the
+  // only one there that nobody can enter, other than the one that the thread waits for.
+  std::uint64_t on_stack(const Thread& thread, std::uint64_t end, const LoadedBy& loaded) {
+    if (end == 0) return 0;
+    const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
+    std::set<std::uint64_t> found;
+    for (const std::uint64_t word : stacks_.of(thread, end + kCallerBytes)) {
+      const std::uint64_t type = objects_.objects().method_table_of(word);
+      const std::uint64_t address = type != 0 ? follow(word, type, loaded.fields) : 0;
+      if (address == 0 || objects_.type_name(address) != kSemaphore) continue;
+      if (awaited.lock != nullptr && awaited.lock->address == address) continue;
+      if (objects_.value<std::int32_t>(address, {"m_currentCount"}) == 0) found.insert(address);
+    }
+    return found.size() == 1 ? *found.begin() : 0;
+  }
+
+  void finish(std::uint64_t address, Lock& semaphore) {
+    std::ranges::sort(semaphore.sharers);
+    const auto rest = std::ranges::unique(semaphore.sharers);
+    semaphore.sharers.erase(rest.begin(), rest.end());
+    if (semaphore.sharers.empty() && semaphore.task_holders.empty()) return;
+    // No more than this number can have entered it. Without a limit, it does not keep with which count it was made.
+    constexpr std::int32_t kNoLimit = std::numeric_limits<std::int32_t>::max();
+    const auto limit = objects_.value<std::int32_t>(address, {"m_maxCount"}).value_or(kNoLimit);
+    const auto made = counts_.find(address);
+    const std::int64_t most = limit != kNoLimit ? limit : made != counts_.end() ? made->second : 0;
+    if (most > 0 && most < kNoLimit) semaphore.recursion = static_cast<std::uint32_t>(most);
+  }
+
+  Snapshot& snapshot_;
+  ClrQuestions& clr_;
+  ObjectPaths objects_;
+  StackWords stacks_;
+  std::map<std::uint64_t, Lock*> semaphores_;  // by address
+  std::map<std::pair<std::uint64_t, std::string>, Steps> il_;
+  std::map<std::uint64_t, std::int64_t> counts_;  // with which semaphores were made, by address
+  std::map<std::string, std::uint64_t> statics_;  // semaphores by static fields; 0: several
+};
+
 }  // namespace
+
+void add_semaphore_holders(Snapshot& snapshot, const Target& target, ClrQuestions& clr) {
+  const bool wanted = std::ranges::any_of(snapshot.locks, [](const Lock& lock) {
+    return lock.kind == LockKind::semaphore && lock.held;
+  });
+  if (wanted) HolderSearch(snapshot, target, clr).add();
+}
 
 void add_semaphores_of_tasks(Snapshot& snapshot, ClrQuestions& clr) {
   std::set<std::uint64_t> wanted;

@@ -10,6 +10,7 @@ namespace mixwalk {
 void add_serving(Snapshot& snapshot, const Target& target, ClrQuestions& clr) {
   add_context_threads(snapshot, target, clr);
   add_semaphores_of_tasks(snapshot, clr);
+  add_semaphore_holders(snapshot, target, clr);
   add_thread_pool(snapshot, target, clr);
   add_thread_traits(snapshot, clr.threads());
 }

@@ -11,7 +11,9 @@ namespace {
 class ReaderLocks : public testing::Test, protected test::StandingProgram {
  protected:
   ReaderLocks() {
-    lock = heap.object(heap.type("System.Threading.ReaderWriterLockSlim", {{"_lockID"}, {"_upgradeLockOwnerId"}}));
+    lock = heap.object(heap.type("System.Threading.ReaderWriterLockSlim",
+                                 {{"_lockID"}, {"_upgradeLockOwnerId"}, {"_owners"}}));
+    heap.set(lock, {"_owners"}, 0x4000'0002);
     heap.set(lock, {"_lockID"}, 7);
     heap.set(lock, {"_upgradeLockOwnerId"}, 0xFFFF'FFFF);
     add_thread(0x10, {});
@@ -53,6 +55,7 @@ class ReaderLocks : public testing::Test, protected test::StandingProgram {
 TEST_F(ReaderLocks, AreThoseWithAnEntryInTheirList) {
   give_list(1, count(3, 1, count(7, 1)));
   EXPECT_EQ(sharers(), Ids{0x20});
+  EXPECT_EQ(snapshot.locks[0].recursion, 2u);
   give_list(0, count(7, 2));
   EXPECT_EQ(sharers(), (Ids{0x10, 0x20}));
 }

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/builders/fake_clr_questions.h"
+#include "tests/walker/locks/il_code.h"
+#include "tests/walker/locks/standing_program.h"
 
 namespace mixwalk {
 namespace {
@@ -26,6 +27,89 @@ TEST(SemaphoresOfTasks, AreLocksWithoutOwner) {
   const Lock entered{.kind = LockKind::semaphore, .address = 0x2000, .type = type, .held = true};
   const Lock free{.kind = LockKind::semaphore, .address = 0x4000, .type = type};
   EXPECT_EQ(snapshot.locks, (std::vector<Lock>{native, known, entered, free}));
+}
+
+// Thread 0x10 and the task of an async method have entered one semaphore each, and wait for the other's.
+class SemaphoreHolders : public testing::Test, protected test::StandingProgram {
+ protected:
+  using Kind = ClrIlStep::Kind;
+  static constexpr std::uint64_t kMethod = 0x2'5000'0000;
+
+  std::uint64_t semaphore(std::uint64_t most) {
+    const std::uint64_t at = heap.object(semaphore_type);
+    snapshot.locks.push_back({.kind = LockKind::semaphore, .address = at, .type = "System.Threading.SemaphoreSlim",
+                              .held = true});
+    return heap.set(at, {"m_maxCount"}, most);
+  }
+  // A task that waits in `await to.Open.WaitAsync()`, behind `await from.Open.WaitAsync()`.
+  void add_task(std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t account = heap.type("Account", {{"Open"}});
+    const std::uint64_t machine = heap.value_type("P+<Transfer>d__1", {{"<>1__state"}, {"from"}, {"to"}});
+    const std::uint64_t box = heap.object(heap.type("Box", {{"StateMachine", machine}}));
+    heap.set(box, {"StateMachine", "from"}, heap.set(heap.object(account), {"Open"}, from));
+    heap.set(box, {"StateMachine", "to"}, heap.set(heap.object(account), {"Open"}, to));
+    test::Code code;
+    code.argument(0).field("<>1__state").step(Kind::branch, 90);
+    code.argument(0).field("from").field("Open").call(test::kWaitAsyncCall).await(0);
+    code.argument(0).field("to").field("Open").call(test::kWaitAsyncCall).await(1);
+    code.argument(0).field("to").field("Open").call(test::kReleaseCall);
+    code.argument(0).field("from").field("Open").call(test::kReleaseCall);
+    clr.il_of_methods[{machine, "MoveNext"}] = code.il;
+    test::Code constructor;
+    constructor.argument(0).step(Kind::constant, 1).call("System.Threading.SemaphoreSlim..ctor", 1);
+    clr.il_of_methods[{account, ".ctor"}] = constructor.step(Kind::store_field, 1, "Open").il;
+    snapshot.tasks.push_back({.address = box, .kind = TaskKind::async_method, .await_number = 1});
+  }
+  // A thread that waits in second.Wait(), behind first.Wait().
+  void add_waiting_thread(std::uint64_t first, std::uint64_t second) {
+    add_thread(0x10, {"System.Threading.SemaphoreSlim.Wait()", "P.TakeBoth()", "P.Main()"}, {0, first, second, first});
+    StackFrame& frame = snapshot.threads.back().stack.frames[1];
+    frame.function = kMethod;
+    test::Code code;
+    code.argument(0).call(test::kWaitCall).argument(1).call(test::kWaitCall);
+    clr.il_of_methods[{kMethod, ""}] =
+        code.argument(1).call(test::kReleaseCall).argument(0).call(test::kReleaseCall).il;
+    clr.places[frame.address] = {{0, 0x0600'0001, 20}, kMethod};
+    for (Lock& lock : snapshot.locks) {
+      if (lock.address == second) lock.waiters = {{0x10}};
+    }
+  }
+  void find() { add_semaphore_holders(snapshot, target, clr); }
+  using Ids = std::vector<std::uint32_t>;
+
+  std::uint64_t semaphore_type =
+      heap.type("System.Threading.SemaphoreSlim", {{"m_currentCount"}, {"m_maxCount"}});
+};
+
+TEST_F(SemaphoreHolders, AreProvenByTheCode) {
+  const std::uint64_t a = semaphore(1), b = semaphore(0x7FFF'FFFF);
+  add_task(b, a);
+  add_waiting_thread(a, b);
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+  EXPECT_EQ(snapshot.locks[0].recursion, 1u);
+  EXPECT_EQ(snapshot.locks[1].task_holders, Ids{0});
+  EXPECT_EQ(snapshot.locks[1].recursion, 1u);  // by the constructor
+}
+
+TEST_F(SemaphoreHolders, OfOneThatMayBeAnotherAreUnknown) {
+  const std::uint64_t a = semaphore(1), b = semaphore(1), other = semaphore(1);
+  add_waiting_thread(a, b);
+  heap.put(test::StandingTarget::kStack + 0x10 * 0x1'0000, other);
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+  heap.set(other, {"m_currentCount"}, 1);
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+}
+
+TEST_F(SemaphoreHolders, AtAnotherAwaitHaveEnteredNone) {
+  const std::uint64_t a = semaphore(1), b = semaphore(1);
+  add_task(b, a);
+  snapshot.tasks[0].await_number = 0;
+  find();
+  EXPECT_EQ(snapshot.locks[1].task_holders, Ids{});
+  EXPECT_EQ(snapshot.locks[1].recursion, 0u);
 }
 
 }  // namespace

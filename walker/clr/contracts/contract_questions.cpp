@@ -10,6 +10,7 @@
 #include "walker/clr/contracts/debug_info.h"
 #include "walker/clr/contracts/execution_map.h"
 #include "walker/clr/contracts/method_tables.h"
+#include "walker/clr/contracts/method_il.h"
 #include "walker/clr/contracts/range_map.h"
 #include "walker/clr/contracts/runtime_fields.h"
 #include "walker/clr/contracts/runtime_methods.h"
@@ -141,6 +142,33 @@ ClrIlPlaces ContractQuestions::machine_places(std::span<const std::uint64_t> met
     if (assembly != nullptr) place = {{place_of(*assembly, found.assemblies), method, 0}, table};
   }
   return found;
+}
+
+std::vector<ClrIlStep> ContractQuestions::il_of(std::uint64_t method) {
+  const auto found = runtime_method_at(reader_, method);
+  return found && !found->dynamic ? il_of_token(found->module, found->token) : std::vector<ClrIlStep>();
+}
+
+std::vector<ClrIlStep> ContractQuestions::il_of(std::uint64_t type, std::string_view name) {
+  if (!is_method_table(reader_, type)) {
+    const auto method = runtime_method_at(reader_, type);
+    type = method && !method->dynamic ? method->type : 0;
+  }
+  const auto found = runtime_type_at(reader_, type);
+  if (!found || found->kind != RuntimeType::Kind::declared) return {};
+  const MetadataNames* const names = modules_.metadata_of(found->module);
+  return names != nullptr ? il_of_token(found->module, method_of_type(*names, found->token, name))
+                          : std::vector<ClrIlStep>();
+}
+
+// Code that a profiler has replaced has another IL than the image.
+std::vector<ClrIlStep> ContractQuestions::il_of_token(std::uint64_t module, std::uint32_t token) {
+  constexpr unsigned kRva = 0;
+  const MetadataNames* const names = modules_.metadata_of(module);
+  const auto base = reader_.field(module, "Module", "Base");
+  if (names == nullptr || base.value_or(0) == 0 || !is_of_table(token, MetadataTable::method_def)) return {};
+  const auto rva = names->tables().cell(MetadataTable::method_def, row_of(token), kRva);
+  return rva ? il_steps(method_il(reader_.memory(), *base, *rva), *names) : std::vector<ClrIlStep>();
 }
 
 std::vector<RuntimeCall> ContractQuestions::calls_of(std::uint32_t os_id, const StackCopy& stack) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,8 @@ class ContractQuestions final : public ObjectQuestions {
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) override;
+  std::vector<ClrIlStep> il_of(std::uint64_t method) override;
+  std::vector<ClrIlStep> il_of(std::uint64_t type, std::string_view name) override;
   std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
   void note_calls() override { newest_frames_.note(reader_); }
   void target_ran() override;
@@ -50,6 +53,8 @@ class ContractQuestions final : public ObjectQuestions {
   ManagedHeap read_heap(HeapDeadline deadline) override;
   std::string type_name(std::uint64_t method_table) override { return names_.type_name(method_table); }
   ClrType read_type(std::uint64_t method_table) override;
+
+  std::vector<ClrIlStep> il_of_token(std::uint64_t module, std::uint32_t token);
 
   RuntimeReader reader_;
   RuntimeModules modules_;
