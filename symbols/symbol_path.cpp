@@ -187,6 +187,21 @@ SymbolPath parse_symbol_path(std::string_view text, const std::string& default_s
   return path;
 }
 
+void find_tiers(SymbolPath& path, ImageFiles& files) {
+  for (SymbolPath::Folder& folder : path.folders) {
+    folder.two_tier = files.read(join_path(folder.path, "index2.txt")).has_value();
+  }
+}
+
+std::vector<std::string> store_paths(const SymbolPath::Folder& folder, std::string_view name, std::string_view id) {
+  SymbolPath path;
+  path.folders.push_back(folder);
+  path.folders.back().store = true;
+  Candidates candidates;
+  candidates.add_folders(name, id, path);
+  return std::move(candidates.all);
+}
+
 std::string folders_text(const SymbolPath& path) {
   std::string text;
   for (const SymbolPath::Folder& folder : path.folders) {

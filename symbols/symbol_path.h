@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "symbols/image_files.h"
 #include "unmanaged/image/debug_directory.h"
 
 namespace mixwalk {
@@ -16,7 +17,7 @@ struct SymbolPath {
   struct Folder {
     std::string path;
     bool store = false;     // files lie only as name/GUIDage/name; if false, also directly in the folder
-    bool two_tier = false;  // the store has index2.txt: files lie as na/name/GUIDage/name (not found out here)
+    bool two_tier = false;  // the store has index2.txt: files lie as na/name/GUIDage/name (find_tiers())
     bool operator==(const Folder&) const = default;
   };
   // A server that is asked for a file that is in none of the folders.
@@ -56,6 +57,9 @@ enum class SymbolAsking {
 // Like parse_symbol_path(), with only the servers that are asked.
 SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking);
 
+// Finds out which of the folders are stores of two tiers.
+void find_tiers(SymbolPath& path, ImageFiles& files);
+
 // The folders of a path, in the form that parse_symbol_path() reads.
 std::string folders_text(const SymbolPath& path);
 
@@ -80,6 +84,9 @@ std::vector<std::string> assembly_candidates(std::string_view assembly_path, con
 // Returns the id of an image in a symbol store: its timestamp in eight upper-case hexadecimal digits, directly followed
 // by SizeOfImage in lower-case ones.
 std::string image_store_id(std::uint32_t timestamp, std::uint32_t size_of_image);
+
+// The paths in a folder under which a file of a symbol store may be: in two tiers too, if the folder has them.
+std::vector<std::string> store_paths(const SymbolPath::Folder& folder, std::string_view name, std::string_view id);
 
 // The folders of a path, for LocalImageFiles.
 std::vector<std::string> folders_of(const SymbolPath& path);

@@ -30,6 +30,12 @@ std::optional<std::uint32_t> offset_in(std::span<const clr::CodeInfo> pieces, st
   return std::nullopt;
 }
 
+// The beginning of the memory that was allocated as one, an image for example.
+const void* allocation_of(const void* address) {
+  MEMORY_BASIC_INFORMATION memory{};
+  return VirtualQuery(address, &memory, sizeof memory) != 0 ? memory.AllocationBase : nullptr;
+}
+
 }  // namespace
 
 const ClrIlSource::Place& ClrIlSource::find(clr::FunctionID function, std::uint64_t ip) {
@@ -61,15 +67,26 @@ ClrIlSource::Place ClrIlSource::ask(clr::FunctionID function, std::uint64_t ip) 
                                                           nullptr, nullptr))) {
     return {};
   }
-  if (!find_offset(function, ip, place.offset)) return {};
+  if (!is_of_file(module, place.method) || !find_offset(function, ip, place.offset)) return {};
   place.assembly = assembly_of(module);
   return place.assembly < 0 ? Place() : place;
+}
+
+// Hot reload keeps the IL of a changed or added method outside the image, and so do profilers that replace IL before it
+// is compiled. The PDB says nothing about such IL. Code that was compiled before the change has no line either: nothing
+// says how many changes lie behind it.
+bool ClrIlSource::is_of_file(clr::ModuleID module, clr::Token method) const {
+  const BYTE *image = nullptr, *body = nullptr;
+  ULONG units = 0, bytes = 0;
+  if (FAILED(info_->GetModuleInfo(module, &image, 0, &units, nullptr, nullptr)) || image == nullptr) return true;
+  if (FAILED(info_->GetILFunctionBody(module, method, &body, &bytes)) || body == nullptr) return true;
+  return allocation_of(body) == allocation_of(image);
 }
 
 bool ClrIlSource::find_offset(clr::FunctionID function, std::uint64_t ip, std::uint32_t& il_offset) {
   std::array<UINT_PTR, kMaxVersions> starts;
   ULONG32 versions = 0;
-  // ReJIT 0 means the IL that is in the file. The PDB says nothing about any other version.
+  // ReJIT 0 means the IL that no profiler has replaced by ReJIT. The PDB says nothing about any other version.
   if (FAILED(info9_->GetNativeCodeStartAddresses(function, 0, kMaxVersions, &versions, starts.data()))) {
     return false;
   }

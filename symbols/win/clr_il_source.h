@@ -41,6 +41,7 @@ class ClrIlSource {
   static constexpr std::size_t kMaxPlaces = 1 << 16;
 
   Place ask(clr::FunctionID function, std::uint64_t ip);
+  bool is_of_file(clr::ModuleID module, clr::Token method) const;
   bool find_offset(clr::FunctionID function, std::uint64_t ip, std::uint32_t& il_offset);
   bool read_map(UINT_PTR start);
   std::int32_t assembly_of(clr::ModuleID module);

@@ -86,7 +86,9 @@ struct ICorProfilerInfo : IUnknown {
                                                   WCHAR name[], AssemblyID* assembly) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetModuleMetaData(ModuleID module, DWORD open_flags,
                                                       REFIID iid, IUnknown** metadata) = 0;
-  MIXWALK_UNUSED_SLOT(GetILFunctionBody);
+  // Where the IL of a method is: in the module's image, or elsewhere if a delta or a profiler has replaced it.
+  virtual HRESULT STDMETHODCALLTYPE GetILFunctionBody(ModuleID module, Token method, const BYTE** body,
+                                                      ULONG* bytes) = 0;
   MIXWALK_UNUSED_SLOT(GetILFunctionBodyAllocator);
   MIXWALK_UNUSED_SLOT(SetILFunctionBody);
   MIXWALK_UNUSED_SLOT(GetAppDomainInfo);

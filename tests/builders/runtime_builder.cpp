@@ -21,7 +21,9 @@ constexpr char kDescriptor[] = R"({"version": 0, "baseline": "empty", "types": {
   "ParamTypeDesc": {"TypeArg": 8},
   "TypeVarTypeDesc": {"Module": 8, "Token": 16},
   "FieldDesc": {"!": 24, "MethodTable": 8, "TokenAndFlags": 16, "OffsetAndType": 20},
-  "Module": {"Base": 8, "DynamicMetadata": 16, "Path": 24, "TypeDefToMethodTableMap": 32, "TypeRefToMethodTableMap": 64},
+  "Module": {"Base": 8, "DynamicMetadata": 16, "Path": 24, "TypeDefToMethodTableMap": 32, "TypeRefToMethodTableMap": 64,
+             "Flags": 96, "DynamicILBlobTable": 104},
+  "DynamicILBlobTable": {"Table": 8, "TableSize": 16},
   "ModuleLookupMap": {"TableData": 0, "Next": 8, "Count": 16, "SupportedFlagsMask": 24},
   "DynamicMetadata": {"Size": 4, "Data": 8},
   "RealCodeHeader": {"DebugInfo": 8},
@@ -70,10 +72,19 @@ std::uint64_t RuntimeBuilder::module(const std::vector<std::byte>& metadata, con
   const std::uint64_t buffer = room(8 + metadata.size());
   put32(buffer + 4, static_cast<std::uint32_t>(metadata.size()));
   for (std::size_t i = 0; i < metadata.size(); ++i) memory.put(buffer + 8 + i, metadata[i]);
-  const std::uint64_t module = room(96);
+  const std::uint64_t module = room(112);
   put64(module + 16, buffer);
   put64(module + 24, utf16(path));
   return module;
+}
+
+void RuntimeBuilder::reload(std::uint64_t module, const std::vector<std::uint32_t>& tokens) {
+  const std::uint64_t table = room(24), entries = room(16 * tokens.size());
+  put32(module + 32, 0x1008);
+  put64(module + 40, table);
+  put64(table + 8, entries);
+  put32(table + 16, static_cast<std::uint32_t>(tokens.size()));
+  for (std::size_t i = 0; i < tokens.size(); ++i) put32(entries + 16 * i, tokens[i]);
 }
 
 std::uint64_t RuntimeBuilder::type(std::uint64_t module, std::uint32_t row, const std::vector<std::uint64_t>& arguments,

@@ -26,6 +26,8 @@ class RuntimeBuilder {
   std::uint64_t utf16(const std::string& text);
   // A module without an image, whose metadata is in a buffer of the runtime.
   std::uint64_t module(const std::vector<std::byte>& metadata, const std::string& path);
+  // Hot reload has changed or added these methods of the module. 0 is a free entry of the runtime's table.
+  void reload(std::uint64_t module, const std::vector<std::uint32_t>& tokens);
   // A type, by its row in TypeDef. `arguments`: the types that replace its generic parameters; `bases`: how many
   // dictionaries of base types come before its own.
   std::uint64_t type(std::uint64_t module, std::uint32_t row, const std::vector<std::uint64_t>& arguments = {},

@@ -18,11 +18,6 @@ std::string symbol_path_text(const SymbolChoice& choice) {
   return choice.path ? *choice.path : environment_text("_NT_SYMBOL_PATH").value_or("");
 }
 
-bool exists_in(const std::string& folder, std::string_view name) {
-  std::error_code ignored;
-  return std::filesystem::exists(path_of(join_path(folder, name)), ignored);
-}
-
 }  // namespace
 
 std::string default_symbol_store() {
@@ -39,7 +34,8 @@ std::string default_symbol_store() {
 
 SymbolPath symbol_path_of(const SymbolChoice& choice) {
   SymbolPath path = parse_symbol_path(symbol_path_text(choice), default_symbol_store(), choice.asking);
-  for (SymbolPath::Folder& folder : path.folders) folder.two_tier = exists_in(folder.path, "index2.txt");
+  DiskImageFiles files;
+  find_tiers(path, files);
   return path;
 }
 

@@ -1,7 +1,9 @@
 #include "walker/clr/dac_name.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 
 #include "symbols/clr_name.h"
 
@@ -221,6 +223,12 @@ ClrMethod method_of_dac_name(std::string_view name, bool dynamic) {
   if (head.empty()) return {};
   text += with_arguments(head, of_method);
   return {text + parameters(name.substr(list)), false};
+}
+
+std::string added_method_name(std::string_view type, std::uint32_t token) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "[method %08X, added by hot reload](?)", unsigned{token});
+  return (type.empty() ? std::string() : std::string(type) + '.') + text.data();
 }
 
 }  // namespace mixwalk

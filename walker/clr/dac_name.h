@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,5 +36,9 @@ ClrMethod method_of_dac_name(std::string_view name, bool dynamic);
 // ISOSDacInterface::GetObjectClassName, which writes arguments in the same way. A name that cannot be parsed is
 // returned unchanged.
 std::string type_of_dac_name(std::string_view name);
+
+// The name of a method that hot reload has added to a type (its name for people), if the changed metadata is not known:
+// "Ns.Type.[method 0600000B, added by hot reload](?)".
+std::string added_method_name(std::string_view type, std::uint32_t token);
 
 }  // namespace mixwalk

@@ -76,7 +76,9 @@ std::vector<std::string> dac_candidates(const Module& runtime, const RuntimeIden
   const std::vector<StoreKey> keys = dac_keys(runtime, identity);
   for (const SymbolPath::Folder& folder : settings.symbol_path.folders) {
     if (!folder.store) add(join_path(folder.path, kDacName));
-    for (const StoreKey& key : keys) add(join_path(join_path(join_path(folder.path, key.name), key.id), key.name));
+    for (const StoreKey& key : keys) {
+      for (std::string& path : store_paths(folder, key.name, key.id)) add(std::move(path));
+    }
   }
   return candidates;
 }

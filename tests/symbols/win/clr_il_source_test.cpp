@@ -55,6 +55,12 @@ TEST_F(ClrIlSourceTest, AnAddressOutsideOfItsCode) {
   EXPECT_EQ(source_.find(1, kFirst - 1).assembly, -1);
 }
 
+// The PDB is that of the file.
+TEST_F(ClrIlSourceTest, AMethodThatHotReloadHasChanged) {
+  clr_.reloaded = true;
+  EXPECT_EQ(source_.find(1, kFirst).assembly, -1);
+}
+
 TEST_F(ClrIlSourceTest, WhatTheRuntimeRefuses) {
   EXPECT_EQ(source_.find(2, kFirst + 1).assembly, -1) << "no such function";
   clr_.has_debugger = false;

@@ -122,8 +122,14 @@ struct ClrSlots {
     return S_OK;
   }
   SLOT(module_info)
-  (FakeClr* self, clr::ModuleID, const BYTE**, ULONG capacity, ULONG* length, WCHAR* name, clr::AssemblyID*) {
+  (FakeClr* self, clr::ModuleID, const BYTE** base, ULONG capacity, ULONG* length, WCHAR* name, clr::AssemblyID*) {
     give(self->file, name, capacity, length);
+    *base = FakeClr::kImage;
+    return S_OK;
+  }
+  SLOT(il)(FakeClr* self, clr::ModuleID, clr::Token, const BYTE** body, ULONG* bytes) {
+    *body = self->reloaded ? self->reloaded_il.data() : FakeClr::kImage + 8;
+    *bytes = 8;
     return S_OK;
   }
   SLOT(starts)
@@ -183,6 +189,7 @@ FakeMetadata::FakeMetadata() {
 FakeClr::FakeClr() {
   static ComTable<93> profiler;  // ICorProfilerInfo9
   profiler.set(20, ClrSlots::module_info);  // GetModuleInfo
+  profiler.set(22, ClrSlots::il);           // GetILFunctionBody
   profiler.set(90, ClrSlots::starts);       // GetNativeCodeStartAddresses
   profiler.set(91, ClrSlots::map);          // GetILToNativeMapping3
   profiler.set(92, ClrSlots::pieces);       // GetCodeInfo4

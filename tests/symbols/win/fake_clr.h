@@ -86,6 +86,11 @@ struct FakeClr {
   std::map<clr::ClassID, Class> classes;
   std::map<UINT_PTR, Code> code;  // by the address of its start
   std::wstring file;              // of the module
+  // The module's image, and the IL of its methods, which is at its end. Memory that hot reload has allocated, if
+  // `reloaded` is true.
+  static constexpr BYTE kImage[16]{};
+  std::vector<BYTE> reloaded_il = std::vector<BYTE>(16);
+  bool reloaded = false;
   bool has_debugger = true;
   bool has_metadata = true;
   int questions = 0;  // calls of GetFunctionInfo2

@@ -123,6 +123,7 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
     const auto& block = block_at(ip);
     const auto method = block ? runtime_method_at(reader_, block->code.method) : std::nullopt;
     if (!method || method->dynamic || is_of_replaced_il(reader_, *block)) continue;
+    if (is_reloaded(reader_, method->module, method->token)) continue;
     const auto offset = il_offset_at(il_map_of(reader_, *block), block->offset);
     const Assembly* const assembly = offset ? modules_.assembly_of(method->module) : nullptr;
     if (assembly == nullptr) continue;

@@ -22,7 +22,8 @@ struct KnownContract {
 };
 
 // Missing in both. Each was measured, and is checked where it is used: a sync block must name its entry, an entry's
-// object must name the entry (sync_blocks.h), a FieldDesc must name its type (runtime_fields.h).
+// object must name the entry (sync_blocks.h), a FieldDesc must name its type (runtime_fields.h), a table of IL must have
+// tokens of methods (code_versions.h).
 constexpr Missing kMissing[] = {
     {"RealCodeHeader", "DebugInfo", 0},
     {"InlinedCallFrame", "Datum", 16},
@@ -37,11 +38,14 @@ constexpr Missing kMissing[] = {
     {"ModuleLookupMap", "Next", 0},
     {"ModuleLookupMap", "Count", 16},
     {"ModuleLookupMap", "SupportedFlagsMask", 24},
+    {"DynamicILBlobTable", "Table", 0},
+    {"DynamicILBlobTable", "TableSize", 8},
 };
 constexpr MissingSize kMissingSizes[] = {{"FieldDesc", 16}};
 
 // .NET 10.
 constexpr Missing kMissingIn10[] = {
+    {"Module", "DynamicILBlobTable", 696},
     {"SyncBlock", "OwnerId", 8},
     {"PatchpointInfo", "LocalCount", 16},
 };
@@ -76,6 +80,7 @@ constexpr Missing kMissingIn9[] = {
     {"RealCodeHeader", "NumUnwindInfos", 32},
     {"RealCodeHeader", "UnwindInfos", 36},
     {"Module", "ReadyToRunInfo", 600},
+    {"Module", "DynamicILBlobTable", 688},
     {"ReadyToRunInfo", "ReadyToRunHeader", 16},
     {"ReadyToRunInfo", "CompositeInfo", 40},
     {"ReadyToRunInfo", "RuntimeFunctions", 80},

@@ -2,6 +2,7 @@
 
 #include "symbols/clr_name.h"
 #include "walker/base/utf8.h"
+#include "walker/clr/contracts/code_versions.h"
 #include "walker/clr/dac_name.h"
 
 namespace mixwalk {
@@ -23,8 +24,12 @@ ClrMethod RuntimeNames::method(std::uint64_t method) {
   }
   const MetadataNames* const metadata = modules_.metadata_of(found->module);
   const auto declared = metadata != nullptr ? metadata->method(found->token) : std::nullopt;
-  if (!declared) return {};
   types_left_ = kMaxTypesInName;
+  if (!declared) {
+    if (metadata == nullptr || !is_reloaded(reader_, found->module, found->token)) return {};
+    // The changed metadata is in structures of the runtime that it does not describe.
+    return {.name = added_method_name(valid_utf8(name_of(found->type, 0)), found->token), .import = {}};
+  }
   const auto of_type = names_of(arguments_of_type(reader_, found->type), 0);
   const auto of_method = names_of(arguments_of_method(reader_, method), 0);
   std::string name = with_arguments(metadata->type_name(declared->type), of_type);

@@ -25,7 +25,13 @@ LONG WINAPI on_crash(EXCEPTION_POINTERS*) {
 // A dump file, and the objects that its target needs.
 struct OpenedDump {
   OpenedDump(const std::string& path, const std::string& symbol_path)
-      : file(path), dump(Minidump::parse(file.bytes())), images(local, disk, parse_symbol_path(symbol_path)) {}
+      : file(path), dump(Minidump::parse(file.bytes())), images(local, disk, folders(symbol_path)) {}
+
+  SymbolPath folders(const std::string& symbol_path) {
+    SymbolPath path = parse_symbol_path(symbol_path);
+    find_tiers(path, disk);
+    return path;
+  }
 
   MappedFile file;
   Minidump dump;

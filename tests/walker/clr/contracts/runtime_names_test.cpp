@@ -7,6 +7,7 @@
 #include "tests/builders/assembly_builder.h"
 #include "tests/builders/metadata_builder.h"
 #include "tests/builders/runtime_builder.h"
+#include "walker/clr/contracts/code_versions.h"
 #include "walker/clr/contracts/runtime_fields.h"
 
 namespace mixwalk {
@@ -55,6 +56,22 @@ TEST_F(RuntimeNamesTest, MethodsOfPlainTypes) {
   EXPECT_EQ(wait.import, "kernel32.dll!WaitForSingleObject");
   EXPECT_FALSE(wait.com);
   EXPECT_TRUE(names().method(built_.method(cart_, 5)).com);
+}
+
+// The metadata in memory is that of the file, so an added method has no row in it.
+TEST_F(RuntimeNamesTest, MethodsThatHotReloadHasChangedOrAdded) {
+  constexpr std::uint32_t kToken = 0x0600'0000;
+  const std::uint64_t added = built_.method(native_, 0x155);
+  EXPECT_EQ(name(added), "");
+  built_.reload(shop_, {0, kToken | 4, 0, kToken | 0x155});
+  EXPECT_EQ(name(added), "Shop.Native.[method 06000155, added by hot reload](?)");
+  EXPECT_EQ(name(built_.method(native_, 4)), "Shop.Native.Wait()");
+  EXPECT_TRUE(is_reloaded(reader(), shop_, kToken | 4));
+  EXPECT_FALSE(is_reloaded(reader(), shop_, kToken | 3));
+  built_.put32(shop_ + 32, 0);  // a module that cannot be changed has none
+  EXPECT_FALSE(is_reloaded(reader(), shop_, kToken | 4));
+  built_.reload(shop_, {0x1234'5678, kToken | 4});  // something else than such a table
+  EXPECT_FALSE(is_reloaded(reader(), shop_, kToken | 4));
 }
 
 TEST_F(RuntimeNamesTest, ArgumentsOfTypesAndMethods) {
