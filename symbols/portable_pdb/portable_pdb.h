@@ -55,8 +55,8 @@ class PortablePdb {
   // offset. The runtime's own stack traces print the same point. Returns nothing if the method has no such point.
   // `method` is a MethodDef token (0x06…).
   std::optional<ManagedPlace> find(std::uint32_t method, std::uint32_t il_offset) const;
-  // Returns the place of an await of an async method. `method`: MoveNext of its state machine; `number`: of the await, from
-  // 0 on, as <>1__state has it. Returns nothing if the PDB does not have it.
+  // Returns the place of an await of an async method. `method`: MoveNext of its state machine; `number`: of the await,
+  // from 0 on, as <>1__state has it. Returns nothing if the PDB does not have it.
   std::optional<ManagedPlace> find_await(std::uint32_t method, std::uint32_t number) const;
   std::size_t bytes() const noexcept { return file_.capacity(); }  // memory in use
 

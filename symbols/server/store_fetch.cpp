@@ -18,8 +18,8 @@ FileCheck image_check(std::uint32_t timestamp, std::uint32_t size_of_image) {
         return "it is cut off";
       }
     }
-    // The signatures follow the sections. In this directory alone, the address is an offset in the file. (Microsoft, "PE
-    // Format": "The Attribute Certificate Table".)
+    // The signatures follow the sections. In this directory alone, the address is an offset in the file. (Microsoft,
+    // "PE Format": "The Attribute Certificate Table".)
     constexpr unsigned kCertificates = 4;
     const DirectoryRva signatures = rva_of_directory(bytes, kCertificates);
     if (std::uint64_t{signatures.rva} + signatures.bytes > bytes.size()) return "it is cut off";

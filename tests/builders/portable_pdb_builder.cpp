@@ -62,8 +62,8 @@ std::vector<std::byte> PortablePdbBuilder::build() const {
   tables.u32(document_count_).u32(method_count_);
   if (custom != 0) tables.u32(custom);
   tables.append(documents_.bytes()).append(methods_.bytes());
-  // CustomDebugInformation, sorted by the parent: a MethodDef (its tag is 0) with the second GUID and the value; row 1 of
-  // Module (its tag is 7) with the first GUID.
+  // CustomDebugInformation, sorted by the parent: a MethodDef (its tag is 0) with the second GUID and the value; row 1
+  // of Module (its tag is 7) with the first GUID.
   if (awaits_ != 0) tables.u16(static_cast<int>(awaiting_method_ << 5)).u16(2).u16(awaits_);
   if (source_link_ != 0) tables.u16(1 << 5 | 7).u16(1).u16(source_link_);
   tables.align(4);

@@ -80,8 +80,8 @@ std::uint64_t RuntimeBuilder::module(const std::vector<std::byte>& metadata, con
 
 void RuntimeBuilder::reload(std::uint64_t module, const std::vector<std::uint32_t>& tokens) {
   const std::uint64_t table = room(24), entries = room(16 * tokens.size());
-  put32(module + 32, 0x1008);
-  put64(module + 40, table);
+  put32(module + 96, 0x1008);
+  put64(module + 104, table);
   put64(table + 8, entries);
   put32(table + 16, static_cast<std::uint32_t>(tokens.size()));
   for (std::size_t i = 0; i < tokens.size(); ++i) put32(entries + 16 * i, tokens[i]);

@@ -25,8 +25,8 @@ class ImageWriter {
   ImageWriter(const MemoryReader& memory, const ImageHeaders& headers) : memory_(memory), headers_(headers) {}
 
   std::vector<std::byte> write() {
-    // A vector that grows is copied, and the room of the copies is not given back. Reserved room that is not used costs no
-    // memory.
+    // A vector that grows is copied, and the room of the copies is not given back. Reserved room that is not used costs
+    // no memory.
     file_.reserve(std::min<std::size_t>(headers_.size_of_image(), kMostReserved));
     const std::uint32_t header_bytes = headers_.size_of_headers();
     const std::uint32_t count = std::min(headers_.section_count(), kMaxSections);

@@ -105,8 +105,8 @@ struct ClrField {
   std::string name;           // as in the metadata: "<>1__state"
   std::uint32_t offset = 0;   // bytes from the object's address; in a value type, from where the value begins
   std::uint8_t element = 0;   // its ELEMENT_TYPE (ECMA-335 II.23.1.16): 0x12 for a reference to an object, 0x11 a value
-  // The MethodTable of a value type; 0 if it is none, or if it is unknown. Of a generic value type it may be that of the
-  // definition, whose fields lie as if all type arguments were references.
+  // The MethodTable of a value type; 0 if it is none, or if it is unknown. Of a generic value type it may be that of
+  // the definition, whose fields lie as if all type arguments were references.
   std::uint64_t type = 0;
 
   bool operator==(const ClrField&) const = default;
@@ -190,11 +190,12 @@ class ClrQuestions {
     return std::vector<ClrType>(method_tables.size());
   }
 
-  // The managed heap, without the sizes of types (HeapTypes::bytes_of), which types() gives. It has no parts if it cannot
-  // be read, or if it is being collected.
+  // The managed heap, without the sizes of types (HeapTypes::bytes_of), which types() gives. It has no parts if it
+  // cannot be read, or if it is being collected.
   virtual ManagedHeap heap() { return {}; }
 
-  // The same as object_types() for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
+  // The same as object_types() for arbitrary addresses. An entry is also empty if no object of the heap begins at its
+  // address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
   // The locks at these addresses, in the order of `objects`. An entry has no value if no such lock is at its address,
   // or if its fields are not the known ones.
@@ -210,7 +211,8 @@ class ClrQuestions {
   }
 
   // The IL of a method, in its order, by the address of its MethodDesc; that of a type's only method with a name, by
-  // the address of the type's MethodTable, or of the MethodDesc of another method of the type. Empty if it is not known.
+  // the address of the type's MethodTable, or of the MethodDesc of another method of the type. Empty if it is not
+  // known.
   virtual std::vector<ClrIlStep> il_of(std::uint64_t /*method*/) { return {}; }
   virtual std::vector<ClrIlStep> il_of(std::uint64_t /*type*/, std::string_view /*name*/) { return {}; }
 

@@ -171,9 +171,9 @@ struct IlPlacesAnswer {
 
 using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks,
                                      AskObjectTypes, AskTypes, AskHeap, AskHeapObjectTypes, AskLockObjects, AskIlPlaces,
-                                     AskMachinePlaces, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer,
-                                     SyncBlocksAnswer, ObjectTypesAnswer, TypesAnswer, HeapAnswer, LockObjectsAnswer,
-                                     IlPlacesAnswer>;
+                                     AskMachinePlaces, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer,
+                                     CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer, ObjectTypesAnswer, TypesAnswer,
+                                     HeapAnswer, LockObjectsAnswer, IlPlacesAnswer>;
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);

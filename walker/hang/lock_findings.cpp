@@ -217,14 +217,15 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   std::vector<std::uint32_t> waiters, runners;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
-    const bool explained = process.covered.contains(index);
-    if (process.is_stuck(history) && ProcessFindings::waits_for_constructor(history) && !explained) waiters.push_back(index);
+    if (process.covered.contains(index) || !process.is_stuck(history)) continue;
+    if (ProcessFindings::waits_for_constructor(history)) waiters.push_back(index);
   }
   if (waiters.empty()) return {};
   bool any_progresses = false, any_unclear = false;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
-    if (ProcessFindings::waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
+    if (ProcessFindings::waits_for_constructor(history)) continue;
+    if (running_constructor(process.thread(history)) == nullptr) continue;
     const Progress runner = process.progress(index);
     any_progresses = any_progresses || runner == Progress::yes;
     any_unclear = any_unclear || runner == Progress::unclear;

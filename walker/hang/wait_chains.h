@@ -66,8 +66,8 @@ struct WaitChains {
   std::vector<std::uint32_t> path(const WaitGraph& graph, std::uint32_t thread) const;
 };
 
-// `threads`: by index in Snapshot::threads. A thread that waits for a task of a thread that goes on has no link, since a
-// task may be work that never ends. A thread that waits for a semaphore whose holder is not proven has none either,
+// `threads`: by index in Snapshot::threads. A thread that waits for a task of a thread that goes on has no link, since
+// a task may be work that never ends. A thread that waits for a semaphore whose holder is not proven has none either,
 // since a semaphore may be a signal. Linear.
 WaitChains wait_chains(const WaitGraph& graph, std::span<const Outlook> threads);
 

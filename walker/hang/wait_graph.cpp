@@ -105,8 +105,8 @@ void WaitGraph::add_locks() {
 }
 
 // Folklore: a thread that has entered a ReaderWriterLockSlim so that it may write later reads as well, and waits until
-// the other readers have left. A thread that only reads is refused (LockRecursionException). So one reader that waits for
-// the lock does not wait for itself.
+// the other readers have left. A thread that only reads is refused (LockRecursionException). So one reader that waits
+// for the lock does not wait for itself.
 void WaitGraph::need_sharers(std::uint32_t number, const Lock& lock) {
   std::unordered_set<std::uint32_t> waiters;
   if (lock.kind == LockKind::threading_lock && !lock.sharers.empty()) {

@@ -55,8 +55,8 @@ struct AsyncTask {
   std::int32_t await_number = -1;
   std::string file;
   std::uint32_t line = 0;
-  // The code of the async method (MoveNext of its state machine), from which the line is found; without an offset. It is
-  // known only until the lines are.
+  // The code of the async method (MoveNext of its state machine), from which the line is found; without an offset. It
+  // is known only until the lines are.
   IlPlace il;
   std::string source_url;         // as Frame::source_url
   bool line_approximate = false;  // as Frame::line_approximate

@@ -64,8 +64,9 @@ struct Lock {
   std::uint32_t recursion = 0;
   std::vector<LockWaiter> waiters;  // sorted by OS thread id
 
-  // The threads that hold it together: readers of a ReaderWriterLockSlim (also one that may write later), or threads that have entered a semaphore and
-  // not released it. Sorted OS thread ids; only those that are proven. `owner` is 0 then.
+  // The threads that hold it together: readers of a ReaderWriterLockSlim (also one that may write later), or threads
+  // that have entered a semaphore and not released it. Sorted OS thread ids; only those that are proven. `owner` is 0
+  // then.
   std::vector<std::uint32_t> sharers = {};
   // The async methods that have entered a semaphore and not released it: ascending indices into Snapshot::tasks; only
   // those that are proven.

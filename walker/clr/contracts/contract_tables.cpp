@@ -22,8 +22,8 @@ struct KnownContract {
 };
 
 // Missing in both. Each was measured, and is checked where it is used: a sync block must name its entry, an entry's
-// object must name the entry (sync_blocks.h), a FieldDesc must name its type (runtime_fields.h), a table of IL must have
-// tokens of methods (code_versions.h).
+// object must name the entry (sync_blocks.h), a FieldDesc must name its type (runtime_fields.h), a table of IL must
+// have tokens of methods (code_versions.h).
 constexpr Missing kMissing[] = {
     {"RealCodeHeader", "DebugInfo", 0},
     {"InlinedCallFrame", "Datum", 16},

@@ -150,9 +150,9 @@ void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& mac
   }
 }
 
-// The time that .NET's timers count in milliseconds: that of the system without pauses (QueryUnbiasedInterruptTime), from
-// the page that Windows shows to every process. KUSER_SHARED_DATA of the Windows driver kit: InterruptTime at 8, the
-// bias at 0x3B0, both in units of 100 ns.
+// The time that .NET's timers count in milliseconds: that of the system without pauses (QueryUnbiasedInterruptTime),
+// from the page that Windows shows to every process. KUSER_SHARED_DATA of the Windows driver kit: InterruptTime at 8,
+// the bias at 0x3B0, both in units of 100 ns.
 std::optional<std::int64_t> timer_now(const MemoryReader& memory) {
   constexpr std::uint64_t kShared = 0x7FFE'0000, kInterruptTime = 8, kBias = 0x3B0;
   const auto time = memory.read_value<std::uint64_t>(kShared + kInterruptTime);
@@ -276,9 +276,9 @@ void read_object_of_task(ManagedObjects& objects, std::uint64_t object, const Ma
     read_promise(objects, object, type, read);
   }
   if (has_ended(read.task.status)) read.awaits.clear();
-  // If the methods that wait for the task go on in different contexts, none of these is that of all. Real case: a thread
-  // with a context waits for a method that uses ConfigureAwait(false), and another method without it awaits the same
-  // task. The first one does not need the thread.
+  // If the methods that wait for the task go on in different contexts, none of these is that of all. Real case: a
+  // thread with a context waits for a method that uses ConfigureAwait(false), and another method without it awaits the
+  // same task. The first one does not need the thread.
   std::optional<std::uint64_t> context;
   visit_continuations(objects, object, type, [&](std::uint64_t continuation) {
     const std::uint64_t of = context_of(objects, continuation);

@@ -32,7 +32,8 @@ inline constexpr std::size_t kMaxAwaits = 1000;
 // All by the names of types and fields of .NET 8 to 10. Nothing of the target is trusted. Not frozen-safe.
 std::optional<ReadTask> read_task(ManagedObjects& objects, std::uint64_t object);
 
-// The name of the type of the state machine that an object is or has (the box of an async method); empty if it has none.
+// The name of the type of the state machine that an object is or has (the box of an async method); empty if it has
+// none.
 std::string machine_type_of(ManagedObjects& objects, std::uint64_t object);
 
 // Calls `visit` for the continuations of a Task, in their order: objects that are told when it ends.

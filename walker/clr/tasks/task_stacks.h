@@ -17,8 +17,8 @@ namespace mixwalk {
 // Whether the thread blocks until a task ends (Task.Wait, .Result, Task.WaitAll).
 bool waits_for_task(const Thread& thread);
 
-// The end address of the part of a thread's stack that has objects of tasks. Returns nothing if the thread neither waits
-// for a task nor runs the code of one.
+// The end address of the part of a thread's stack that has objects of tasks. Returns nothing if the thread neither
+// waits for a task nor runs the code of one.
 std::optional<std::uint64_t> task_stack_end(const Thread& thread);
 
 // A thread with its registers, and the words of its stack from the stack pointer of its first frame on.
