@@ -134,6 +134,7 @@ std::string_view PdbReader::linkage_name(std::uint32_t entry, std::string_view n
   const auto [at, fresh] = linked_.try_emplace(entry);
   Linked& known = at->second;
   if (!fresh && known.name == name) return known.linked;
+  linked_bytes_ += (fresh ? kLinkedBytes : 0) + name.size() - known.name.size();
   known = {std::string(name), {}};
   std::size_t tried = 0;
   for (const PdbPublics::Public& one : publics_.in(entry, entry + 1)) {
@@ -148,7 +149,7 @@ std::string_view PdbReader::linkage_name(std::uint32_t entry, std::string_view n
 
 std::size_t PdbReader::bytes() const noexcept {
   return bytes_->get().size() + dbi_.contributions.capacity() * 2 * sizeof(PdbContribution) +
-         publics_.all().size() * sizeof(PdbPublics::Public) + linked_.size() * kLinkedBytes;
+         publics_.all().size() * sizeof(PdbPublics::Public) + linked_bytes_;
 }
 
 bool PdbReader::owns(std::uint32_t rva) const {

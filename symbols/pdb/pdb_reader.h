@@ -85,7 +85,8 @@ class PdbReader final : public UnitReader {
     std::string name;
     std::string_view linked;
   };
-  static constexpr std::size_t kLinkedBytes = 128;  // one of them, with its node
+  static constexpr std::size_t kLinkedBytes = 128;  // one of them, with its node, without its name
+  mutable std::size_t linked_bytes_ = 0;
   mutable std::unordered_map<std::uint32_t, Linked> linked_;
   mutable std::size_t demangle_budget_ = kDemangleBudget;
   std::size_t lines_left_ = 0;  // the number of rows that functions may still add, see add_lines()

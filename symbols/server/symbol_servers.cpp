@@ -329,7 +329,8 @@ SymbolServers::Result SymbolServers::get_plain(Server& server, Request& request)
 SymbolServers::Result SymbolServers::get_cabinet(Server& server, Request& request) {
   const StoreKey& key = request.key();
   const std::string name = cabinet_name(key.name);
-  const std::string address = store_address(key.name, key.id, name, in_two_tiers(server, key));
+  const bool two = in_two_tiers(server, key);
+  const std::string address = store_address(key.name, key.id, name, two);
   const auto refuse = [&](const std::string& why) {
     add_problem(name + " of " + server.url + " is not used: " + why);
     return Result::given_up;
@@ -340,7 +341,8 @@ SymbolServers::Result SymbolServers::get_cabinet(Server& server, Request& reques
     const bool there = http_.get(server.url + '/' + address, {limits_.connect, limits_.silence}, text).status == 200;
     return there && (text.too_long || text.text.starts_with("MSCF")) ? refuse(why) : Result::missing;
   }
-  const Result result = get(server, address, request);
+  Result result = get(server, address, request);
+  if (two && result == Result::missing) result = get(server, store_address(key.name, key.id, name), request);
   if (result != Result::loaded) return result;
   std::filesystem::path expanded = request.partial();
   expanded += "x";
@@ -408,9 +410,13 @@ std::optional<FetchedFile> SymbolServers::keep(const Server& server, Request& re
   for (std::size_t i = 1; i < server.stores.size(); ++i) {
     Request copy(*this, key, server.stores[i]);
     const std::string_view content(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    if (copy.begin(content.size()) && copy.take(content)) {
+    bool begun = copy.begin(content.size());
+    // Another process is loading a file of this name, perhaps another build of it.
+    while (!begun && copy.busy() && copy.wait_for_lock() && !copy.taken()) begun = copy.begin(content.size());
+    if (begun && copy.take(content)) {
       copy.end();
       if (copy.fault().empty()) std::filesystem::rename(copy.partial(), path_of_utf8(copy.path()), error);
+      if (error) add_problem(key.name + " cannot be kept: " + copy.path() + ": " + error.message());
     }
     if (!copy.fault().empty()) add_problem(key.name + ' ' + copy.fault());
   }

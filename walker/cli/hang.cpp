@@ -259,8 +259,13 @@ ExitCode explain_dumps(const HangCommand& command, bool colour, const Dumps& dum
 
 ExitCode explain(const HangCommand& command, bool colour, std::vector<Snapshot> dumps, const std::string& origin,
                  Output& output) {
-  const std::vector<std::string> files(dumps.size(), origin);
-  return explain_dumps(command, colour, {.dumps = std::move(dumps), .files = files}, {}, output);
+  std::vector<std::string> files(dumps.size(), origin);
+  Dumps all{.dumps = std::move(dumps), .files = std::move(files)};
+  for (const std::string& sentence : drop(all, &why_empty)) {
+    if (all.dumps.empty()) return print_failure({ExitCode::input, sentence + ": there is nothing to explain"});
+    print_failure({ExitCode::ok, sentence + ", and is left out"});
+  }
+  return explain_dumps(command, colour, all, {}, output);
 }
 
 ExitCode run(const HangCommand& command, bool colour, const OpenDump& open_dump) {

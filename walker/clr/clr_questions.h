@@ -153,9 +153,8 @@ struct ClrIlStep {
     store_field,
     store_static,
     constant,  // the number `number`
-    // To the offset `number`. A switch is one step for each of its targets, and an exception handler is one from the
-    // first instruction that it protects; these steps come last.
-    branch,
+    branch,    // to the offset `number`. A switch is one step for each of its targets
+    handler,   // of exceptions: from the first instruction that it protects to the offset `number`. These come last
   };
   Kind kind = Kind::other;
   std::uint32_t begin = 0, end = 0;  // offsets in the method's IL, of the instruction and behind it

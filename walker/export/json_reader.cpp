@@ -269,9 +269,10 @@ AsyncTask read_task(const Json& json, std::size_t tasks, std::size_t contexts) {
   task.await_number = number_of<std::int32_t>(json, "await_number", -1);
   task.file = text_of(json, "file");
   task.line = number_of<std::uint32_t>(json, "line");
-  task.source_url = text_of(json, "source_url");
+  if (std::string url = text_of(json, "source_url"); is_web_url(url)) task.source_url = std::move(url);
   task.line_approximate = flag_of(json, "line_approximate");
   task.awaits = task_indices_of(json, "awaits", tasks);
+  if (task.awaits.size() > AsyncTask::kMaxAwaits) throw Nonsense{"a task waits for too many tasks"};
   task.awaits_left_out = number_of<std::uint32_t>(json, "awaits_left_out");
   task.object = hex_of(json, "object");
   task.object_type = text_of(json, "object_type");

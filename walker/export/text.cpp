@@ -126,8 +126,9 @@ class DumpTextWriter {
       chains += groups[i].count;
       if (i >= kMaxTextTaskGroups) left_out += groups[i].count;
     }
-    std::string text = fmt::format("\n{}{} that no thread waits for{}\n", paint(kBold),
-                                   count_words(chains, "chain") + " of tasks", paint(kReset));
+    // Threads that are left out may wait for these tasks.
+    std::string text = fmt::format("\n{}{} of tasks that {} waits for{}\n", paint(kBold), count_words(chains, "chain"),
+                                   snapshot_.omissions.threads ? "none of these threads" : "no thread", paint(kReset));
     for (std::size_t i = 0; i < std::min(groups.size(), kMaxTextTaskGroups); ++i) {
       text += fmt::format("  {}{}{}\n", paint(kBold), count_words(groups[i].count, "chain"), paint(kReset));
       for (const AsyncFrame& frame : async_frames_.of(groups[i].first)) text += async_line(frame, "  ");

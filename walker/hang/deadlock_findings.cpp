@@ -13,7 +13,7 @@ namespace mixwalk {
 namespace {
 
 // The nodes of the circle that are no threads, in their order.
-std::vector<std::uint32_t> circle_of(const ProcessFindings& process, const WaitChains& waits, const WaitChain& chain) {
+std::vector<std::uint32_t> circle_of(const ProcessFindings& process, const GraphChains& waits, const WaitChain& chain) {
   if (chain.end == ChainEnd::tasks) return chain.circle;
   std::vector<std::uint32_t> nodes;
   for (const WaitLink& link : chain.links) {
@@ -36,7 +36,7 @@ std::size_t count_tasks(const ProcessFindings& process, const std::vector<std::u
 }
 
 // The thread that serves the context of a continuation in the circle.
-const Thread& server_of(const ProcessFindings& process, const WaitChains& waits, const WaitChain& chain) {
+const Thread& server_of(const ProcessFindings& process, const GraphChains& waits, const WaitChain& chain) {
   const auto serves = [&](const WaitLink& link) {
     const std::uint32_t last = waits.path(process.graph, link.thread).back();
     return process.graph.node(last).kind == WaitNode::Kind::context;
@@ -46,7 +46,7 @@ const Thread& server_of(const ProcessFindings& process, const WaitChains& waits,
 }
 
 // A deadlock of the pool is one of all its workers.
-void pool_deadlock(ProcessFindings& process, const WaitChains& waits, const WaitChain& chain) {
+void pool_deadlock(ProcessFindings& process, const GraphChains& waits, const WaitChain& chain) {
   const std::span<const std::uint32_t> workers = process.graph.workers();
   PoolNumbers numbers = pool_numbers(process, waits);
   numbers.waiting = workers.size();
@@ -54,7 +54,12 @@ void pool_deadlock(ProcessFindings& process, const WaitChains& waits, const Wait
                                 deadlocked_pool_text(workers.size(), numbers));
   std::set<std::uint32_t> shown(workers.begin(), workers.end());
   for (const std::uint32_t worker : workers) {
-    if (waits.links[worker].waits()) out.threads.push_back(process.waiter(waits, waits.links[worker]));
+    if (!waits.links[worker].waits()) continue;
+    if (out.threads.size() < kShownThreads) {
+      out.threads.push_back(process.waiter(waits, waits.links[worker]));
+    } else {
+      out.behind.push_back(process.by_place[worker]);
+    }
   }
   for (const WaitLink& link : chain.links) {
     if (shown.insert(link.thread).second) out.threads.push_back(process.waiter(waits, link));
@@ -69,7 +74,7 @@ void pool_deadlock(ProcessFindings& process, const WaitChains& waits, const Wait
 
 }  // namespace
 
-void find_deadlock(ProcessFindings& process, const WaitChains& waits, const WaitChain& chain) {
+void find_deadlock(ProcessFindings& process, const GraphChains& waits, const WaitChain& chain) {
   const std::vector<std::uint32_t> nodes = circle_of(process, waits, chain);
   const bool tasks = has(process, nodes, WaitNode::Kind::task);
   if (has(process, nodes, WaitNode::Kind::pool)) {
@@ -91,8 +96,8 @@ void find_deadlock(ProcessFindings& process, const WaitChains& waits, const Wait
   out.threads = std::move(threads);
   for (std::size_t i = 0; i < chain.links.size(); ++i) {
     // The lock for which the thread before it waits.
-    const std::uint32_t lock = chain.links[i == 0 ? chain.links.size() - 1 : i - 1].lock;
-    if (lock != WaitLink::kNone) out.threads[i].holds = {lock};
+    const WaitLink& before = chain.links[i == 0 ? chain.links.size() - 1 : i - 1];
+    if (process.holds_it_itself(waits, before)) out.threads[i].holds = {before.lock};
   }
   std::set<std::uint32_t> shown;
   for (const FindingThread& part : out.threads) shown.insert(part.thread);

@@ -120,7 +120,7 @@ std::optional<ChainJudgement> judge_chain(ProcessFindings& process, const WaitCh
 }
 
 // What the thread at the end of the chain does for the one that waits for it.
-std::string holder_text(const ProcessFindings& process, const WaitChains& waits, const WaitChain& chain,
+std::string holder_text(const ProcessFindings& process, const GraphChains& waits, const WaitChain& chain,
                         const ChainJudgement& judged) {
   const WaitLink& nearest = chain.links.back();
   const ThreadHistory& history = process.history(chain.holder);
@@ -130,10 +130,11 @@ std::string holder_text(const ProcessFindings& process, const WaitChains& waits,
   return runner_words(process.graph, path.back()) + " and " + state_words(history);
 }
 
-void wait_chain(ProcessFindings& process, const WaitChains& waits, const WaitChain& chain,
+void wait_chain(ProcessFindings& process, const GraphChains& waits, const WaitChain& chain,
                 const std::vector<std::uint32_t>& since) {
-  const auto judged = judge_chain(process, chain, since);
+  auto judged = judge_chain(process, chain, since);
   if (!judged) return;
+  if (judged->holder != nullptr && !process.holds_it_itself(waits, chain.links.back())) judged->lock = nullptr;
   const bool proven = process.several && !judged->contended && judged->progress != Progress::unclear;
   Finding out = process.finding(judged->contended ? FindingKind::contended : FindingKind::chain,
                                 proven ? Severity::stuck : Severity::note, chain_text(*judged));
@@ -142,7 +143,7 @@ void wait_chain(ProcessFindings& process, const WaitChains& waits, const WaitCha
         process.part(process.by_place[chain.holder], holder_text(process, waits, chain, *judged)));
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
-    if (!out.threads.empty() && link->lock != WaitLink::kNone) out.threads.back().holds = {link->lock};
+    if (!out.threads.empty() && process.holds_it_itself(waits, *link)) out.threads.back().holds = {link->lock};
     out.threads.push_back(process.waiter(waits, *link));
   }
   add_waiters_behind(process, out, chain);
@@ -273,7 +274,7 @@ void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : wait_in_turn(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : sleeping_holders(process)) process.mark_progressing(process.by_place[place]);
-  const WaitChains waits = wait_chains(process.graph, process.outlooks());
+  const GraphChains waits = wait_chains(process.graph, process.outlooks());
   for (const WaitChain& chain : waits.chains) {
     if (chain.is_deadlock()) find_deadlock(process, waits, chain);
   }

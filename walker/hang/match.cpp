@@ -80,6 +80,10 @@ void name_task_wait(Wait& wait, const WaitGraph& graph, std::uint32_t thread, co
   }
   if (wait.rule != "pool-task-wait") wait.rule = find_wait_rule("task-wait")->key;
   wait.words = words;
+  if (graph.way_out(thread) == WayOut::time) {
+    wait.state = WaitState::outside;
+    return;
+  }
   const WaitNode last = graph.node(path.nodes.back());
   const WayOut way_out = path.owner == WaitGraph::kNone ? graph.way_out(path.nodes.back()) : WayOut::none;
   if (way_out == WayOut::time) wait.rule = find_wait_rule("task-delay")->key;
@@ -135,7 +139,8 @@ class Matcher {
                                  histories_[owner->second].last().dump == dump &&
                                  running_constructor(thread(histories_[owner->second].last())) != nullptr;
         const bool makes_blocked = lock.kind == LockKind::mutex ||
-                                   (lock.kind == LockKind::semaphore && (lock.owner != 0 || !lock.sharers.empty()));
+                                   (lock.kind == LockKind::semaphore && lock.has_all_holders() &&
+                                    (lock.owner != 0 || !lock.sharers.empty()));
         const bool names_wait = lock.is_loader_lock() || makes_blocked || lock.kind == LockKind::monitor;
         if (!names_wait && !constructor) continue;
         for (const LockWaiter& waiter : lock.waiters) {

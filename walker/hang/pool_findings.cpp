@@ -34,7 +34,7 @@ std::string item_words(const ThreadPoolState& pool) {
 }
 
 // For each node, whether the needs that decide about it lead to the pool.
-std::vector<bool> lead_to_pool(const WaitGraph& graph, const WaitChains& waits) {
+std::vector<bool> lead_to_pool(const WaitGraph& graph, const GraphChains& waits) {
   enum class Known : std::uint8_t { no, on_path, leads, leads_not };
   std::vector<Known> known(graph.size());
   known[graph.pool_node()] = Known::leads;
@@ -64,7 +64,7 @@ Wait common_wait(const ProcessFindings& process, std::span<const std::uint32_t> 
 
 }  // namespace
 
-PoolNumbers pool_numbers(const ProcessFindings& process, const WaitChains& waits) {
+PoolNumbers pool_numbers(const ProcessFindings& process, const GraphChains& waits) {
   const ThreadPoolState& pool = process.snapshot.pool;
   const std::vector<bool> leads = lead_to_pool(process.graph, waits);
   const std::span<const std::uint32_t> workers = process.graph.workers();
@@ -79,6 +79,11 @@ void find_starved_pool(ProcessFindings& process) {
   if (std::ranges::find(process.findings, FindingKind::starved_pool, &Finding::kind) != process.findings.end()) return;
   const std::int64_t queued = process.snapshot.pool.queued;
   if (queued == 0) return;
+  // A pool that may have more threads at work gets one at once.
+  if (process.snapshot.pool.working >= 0 && process.snapshot.pool.working < process.snapshot.pool.goal) return;
+  const bool lasts = std::ranges::all_of(process.numbers, [&](std::uint32_t dump) {
+    return process.dumps[dump].pool.queued != 0;
+  });
   std::vector<std::uint32_t> workers;
   std::map<std::string_view, std::size_t> rules;
   std::size_t without_progress = 0;
@@ -110,7 +115,7 @@ void find_starved_pool(ProcessFindings& process) {
   const Wait wait = common_wait(process, std::span(workers).first(most->second));
   const bool sleeps = process.sleeps(process.threads[workers.front()]);
   const bool starved = wait.state == WaitState::blocked || wait.state == WaitState::calls || grows ||
-                       (queued > 0 && !sleeps);
+                       (queued > 0 && lasts && !sleeps);
   FindingText text = numbers.waiting != 0 && starved
                          ? starved_queue_text(workers.size(), numbers)
                          : starved_pool_text(workers.size(), most->second, wait, starved);

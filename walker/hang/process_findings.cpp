@@ -155,7 +155,11 @@ bool ProcessFindings::is_constructor_lock(const WaitLink& link) const {
          running_constructor(snapshot.threads[link.owner]) != nullptr;
 }
 
-FindingThread ProcessFindings::waiter(const WaitChains& waits, const WaitLink& link) const {
+bool ProcessFindings::holds_it_itself(const GraphChains& waits, const WaitLink& link) const {
+  return link.lock != WaitLink::kNone && waits.path(graph, link.thread).size() == 1;
+}
+
+FindingThread ProcessFindings::waiter(const GraphChains& waits, const WaitLink& link) const {
   const std::vector<std::uint32_t> path = waits.path(graph, link.thread);
   const Thread* const owner = link.owner != WaitLink::kNone ? &snapshot.threads[link.owner] : nullptr;
   const bool by_lock = link.lock != WaitLink::kNone && path.size() == 1;

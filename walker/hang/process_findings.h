@@ -68,7 +68,9 @@ struct ProcessFindings {
   // under a lock of its own. This lock is a critical section.
   bool is_constructor_lock(const WaitLink& link) const;
   // The waiting thread of a link in a finding, with the words for what it waits.
-  FindingThread waiter(const WaitChains& waits, const WaitLink& link) const;
+  FindingThread waiter(const GraphChains& waits, const WaitLink& link) const;
+  // Whether the owner of the link holds the link's lock itself, and not through a task that it has to run.
+  bool holds_it_itself(const GraphChains& waits, const WaitLink& link) const;
   // Gives the verdict stuck to the threads of findings about stuck threads, whatever they wait for, except to threads
   // that spin. After that, lists and headlines count the same threads.
   void settle_verdicts();
@@ -94,7 +96,7 @@ void find_crash(ProcessFindings& process);
 // find_locks() finds deadlocks, chains of threads that wait for each other, and static constructors that never end.
 void find_locks(ProcessFindings& process);
 // The part of find_locks() about one deadlock.
-void find_deadlock(ProcessFindings& process, const WaitChains& waits, const WaitChain& chain);
+void find_deadlock(ProcessFindings& process, const GraphChains& waits, const WaitChain& chain);
 // find_tasks() finds tasks of which it is not proven what ends them, and the output of processes that have ended.
 void find_tasks(ProcessFindings& process);
 // Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin,
@@ -103,7 +105,7 @@ void find_threads(ProcessFindings& process);
 // The part of find_threads() about the thread pool.
 void find_starved_pool(ProcessFindings& process);
 // What is known of the queue of the pool, and how many workers wait for it.
-PoolNumbers pool_numbers(const ProcessFindings& process, const WaitChains& waits);
+PoolNumbers pool_numbers(const ProcessFindings& process, const GraphChains& waits);
 // The part of find_threads() about the finalizer thread, which may hang in a finalizer, in the release of an object of
 // COM, or in a handler of ProcessExit.
 void find_finalizer(ProcessFindings& process);

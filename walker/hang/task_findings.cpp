@@ -66,6 +66,7 @@ void unclear_tasks(ProcessFindings& process) {
     const TaskPath path = task_path(process.graph, place);
     const bool left = process.covered.contains(index) || process.progressing.contains(index);
     if (path.nodes.empty() || left || !process.does_not_run(history)) continue;
+    if (process.graph.way_out(place) == WayOut::time) continue;
     if (history.last().wait.state == WaitState::idle) continue;
     std::optional<std::string> end = unproven_end(process.graph, path);
     if (!end) continue;
@@ -101,8 +102,12 @@ void process_outputs(ProcessFindings& process) {
     if (process.does_not_run(history) && !is_read) waiters.push_back(index);
   }
   if (waiters.empty()) return;
+  // Without the tasks, a thread may be at work on the output.
+  const bool known = std::ranges::all_of(waiters, [&](std::uint32_t index) {
+    return process.thread(process.threads[index]).waits_for_task != AsyncTask::kNone;
+  });
   Finding out = process.finding(
-      FindingKind::process_output, process.several ? Severity::stuck : Severity::note,
+      FindingKind::process_output, process.several && known ? Severity::stuck : Severity::note,
       process_output_text(waiters.size(), process.thread(process.threads[waiters.front()])));
   process.put_threads(out, waiters);
   process.add(std::move(out));

@@ -191,8 +191,8 @@ TaskPath task_path(const WaitGraph& graph, std::uint32_t thread) {
       break;
     }
     path.nodes.push_back(at);
-    // What a pool or a semaphore with several holders waits for is not one thing.
-    const bool parts = graph.needs_one(at) && graph.node(at).kind != WaitNode::Kind::task;
+    // What a pool, Task.WhenAny or a semaphore with several holders waits for is not one thing.
+    const bool parts = graph.needs_one(at);
     if (graph.needs(at).empty() || (parts && (graph.needs(at).size() > 1 || graph.way_out(at) != WayOut::none))) break;
     at = graph.needs(at).front();
   }

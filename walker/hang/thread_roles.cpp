@@ -71,8 +71,11 @@ std::vector<ThreadRoles> thread_roles(const Snapshot& snapshot) {
     const std::vector<StackFrame>& frames = thread.stack.frames;
     ThreadRoles& of = roles.emplace_back(
         roles_of(frames.size(), [&](std::size_t i) -> const Frame& { return frames[i]; }));
-    of.main = of.main || thread.traits.main;
     of.ui = of.ui || thread.traits.pumps;
+  }
+  // The thread that is in Main counts, even if the system began another one first.
+  if (std::ranges::none_of(roles, &ThreadRoles::main)) {
+    for (std::size_t i = 0; i < roles.size(); ++i) roles[i].main = snapshot.threads[i].traits.main;
   }
   // The system begins a program on one thread, which begins all others. A dump of some threads may not have it.
   const bool known = std::ranges::any_of(roles, &ThreadRoles::main) || snapshot.omissions.threads ||

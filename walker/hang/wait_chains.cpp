@@ -83,7 +83,7 @@ class ChainFinder {
     find_chains();
   }
 
-  WaitChains take() { return std::move(out_); }
+  GraphChains take() { return std::move(out_); }
 
  private:
   // Where the decisive needs of a node that is no thread lead: to a thread, or into a circle without threads.
@@ -131,6 +131,9 @@ class ChainFinder {
     if (node.kind == WaitNode::Kind::lock) link.lock = node.index;
     const bool is_lock = link.lock != kNone && snapshot_.locks[link.lock].kind != LockKind::semaphore;
     if (link.owner == kNone) return is_lock ? link : WaitLink{};
+    // Another holder may release it.
+    const bool open = link.lock != kNone && !snapshot_.locks[link.lock].has_all_holders();
+    if (!is_lock && open && !out_.locked[thread]) return {};
     const bool holds_up = link.lock != kNone || out_.locked[thread] ||
                           (link.owner < threads.size() && threads[link.owner] != Outlook::goes_on);
     return holds_up ? link : WaitLink{};
@@ -222,12 +225,12 @@ class ChainFinder {
   const Snapshot& snapshot_;
   std::vector<Target> targets_;         // by node
   std::vector<std::uint32_t> circles_;  // without threads: the first node of each
-  WaitChains out_;
+  GraphChains out_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> WaitChains::path(const WaitGraph& graph, std::uint32_t thread) const {
+std::vector<std::uint32_t> GraphChains::path(const WaitGraph& graph, std::uint32_t thread) const {
   std::vector<std::uint32_t> nodes;
   std::unordered_set<std::uint32_t> seen;  // it may lead into a circle
   for (std::uint32_t at = next[thread]; at != kNone && !graph.is_thread(at) && seen.insert(at).second; at = next[at]) {
@@ -236,7 +239,7 @@ std::vector<std::uint32_t> WaitChains::path(const WaitGraph& graph, std::uint32_
   return nodes;
 }
 
-WaitChains wait_chains(const WaitGraph& graph, std::span<const Outlook> threads) {
+GraphChains wait_chains(const WaitGraph& graph, std::span<const Outlook> threads) {
   return ChainFinder(graph, threads).take();
 }
 

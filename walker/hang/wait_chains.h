@@ -51,7 +51,7 @@ struct WaitChain {
 };
 
 // The waits of threads for other threads.
-struct WaitChains {
+struct GraphChains {
   std::vector<WaitLink> links;  // by index in Snapshot::threads
   // Deadlocks come first, then the chains with the most waiting threads. Of the chains with the same end only the
   // longest is here.
@@ -69,6 +69,6 @@ struct WaitChains {
 // `threads`: by index in Snapshot::threads. A thread that waits for a task of a thread that goes on has no link, since
 // a task may be work that never ends. A thread that waits for a semaphore whose holder is not proven has none either,
 // since a semaphore may be a signal. Linear.
-WaitChains wait_chains(const WaitGraph& graph, std::span<const Outlook> threads);
+GraphChains wait_chains(const WaitGraph& graph, std::span<const Outlook> threads);
 
 }  // namespace mixwalk

@@ -10,17 +10,38 @@
 namespace mixwalk {
 namespace {
 
-// Whether the thread waits for a task no longer than for a time, as far as its frames show. The overloads without a
-// time call others that have one.
-bool has_time_limit(const Thread& thread) {
+// Whether the thread's wait may end without what it waits for: after a time, or by a cancellation. The method of .NET that
+// the program has called says so. The JIT may have made one method of it and of the one that it calls, so an overload
+// with a time and a token, which the overload without them calls, proves nothing.
+bool may_give_up_wait(const Thread& thread) {
+  constexpr std::string_view kThreading = "System.Threading.";
   constexpr std::string_view kLimited[] = {"System.Threading.Tasks.Task.Wait(System.TimeSpan",
                                            "System.Threading.Tasks.Task.Wait(System.Int32)",
-                                           "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System."};
+                                           "System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken",
+                                           "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System.",
+                                           "System.Threading.Tasks.Task.WaitAll(System.Collections.Generic.IEnumerable",
+                                           "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.",
+                                           "System.Threading.SemaphoreSlim.Wait(System.Int32)",
+                                           "System.Threading.SemaphoreSlim.Wait(System.TimeSpan",
+                                           "System.Threading.SemaphoreSlim.Wait(System.Threading.CancellationToken"};
+  const Frame* outermost = nullptr;
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind != FrameKind::managed) continue;
+    if (!frame.name.starts_with(kThreading)) break;
+    outermost = &frame;
+  }
+  return outermost != nullptr && std::ranges::any_of(kLimited, [&](std::string_view begin) {
+           return outermost->name.starts_with(begin);
+         });
+}
+
+bool has_method(const Thread& thread, std::string_view begin) {
   return std::ranges::any_of(thread.stack.frames, [&](const Frame& frame) {
-    return frame.kind == FrameKind::managed &&
-           std::ranges::any_of(kLimited, [&](std::string_view begin) { return frame.name.starts_with(begin); });
+    return frame.kind == FrameKind::managed && frame.name.starts_with(begin);
   });
 }
+
+constexpr std::string_view kEnterUpgradeable = "System.Threading.ReaderWriterLockSlim.TryEnterUpgradeableReadLock";
 
 // The pool has threads of its own beside its workers, which the runtime counts as threads of the pool as well.
 bool is_worker(const Thread& thread) {
@@ -98,8 +119,13 @@ void WaitGraph::add_locks() {
       const auto thread = threads_.find(waiter.os_id);
       if (waiter.pulse || thread == threads_.end() || waits[thread->second]) continue;
       if (thread == owner && can_enter_again(lock.kind)) continue;
+      // It waits only for another one that may write later, which is not known here; readers do not hold it up.
+      const bool upgrades = lock.owner == 0 && !lock.sharers.empty() &&
+                            has_method(snapshot_.threads[thread->second], kEnterUpgradeable);
+      if (upgrades) continue;
       waits[thread->second] = true;
       need(thread->second, number);
+      if (may_give_up_wait(snapshot_.threads[thread->second])) ways_out_[thread->second] = WayOut::time;
     }
   }
 }
@@ -126,7 +152,7 @@ void WaitGraph::add_tasks() {
     // The thread is about to see that an ended task has ended.
     if (task >= snapshot_.tasks.size() || has_ended(snapshot_.tasks[task].status)) continue;
     need(i, task_node(task));
-    if (has_time_limit(snapshot_.threads[i])) ways_out_[i] = WayOut::time;
+    if (may_give_up_wait(snapshot_.threads[i])) ways_out_[i] = WayOut::time;
   }
   for (std::uint32_t i = 0; i < contexts_; ++i) {
     schedulers_.try_emplace(snapshot_.contexts[i].address, i);

@@ -6,6 +6,7 @@
 
 #include "unmanaged/user_address.h"
 #include "walker/locks/object_paths.h"
+#include "walker/locks/waiting_threads.h"
 
 namespace mixwalk {
 namespace {
@@ -33,8 +34,8 @@ struct Use {
 
 class ReaderSearch {
  public:
-  ReaderSearch(Snapshot& snapshot, const Target& target, ClrQuestions& clr)
-      : snapshot_(snapshot), objects_(target.memory(), clr), threads_(clr.threads()) {
+  ReaderSearch(Snapshot& snapshot, Target& target, ClrQuestions& clr)
+      : snapshot_(snapshot), target_(target), objects_(target.memory(), clr), threads_(clr.threads()) {
     if (threads_.size() > kMaxReadingThreads) threads_.resize(kMaxReadingThreads);
   }
 
@@ -42,6 +43,7 @@ class ReaderSearch {
     for (const ClrThread& thread : threads_) {
       if (thread.os_id != 0) add_uses(thread);
     }
+    if (!uses_.empty() && target_.forget_memory()) leave_out_moved();
     for (Lock& lock : snapshot_.locks) {
       if (lock.type != kLock || lock.owner != 0 || !lock.held) continue;
       const auto number = objects_.value<std::int64_t>(lock.address, {"_lockID"});
@@ -62,6 +64,17 @@ class ReaderSearch {
   }
 
  private:
+  // A thread that is no longer where the snapshot has it may have begun to read since. Together with the locks that it
+  // waited for then, this would look like a deadlock.
+  void leave_out_moved() {
+    WaitingThreads waiting(target_);
+    std::erase_if(uses_, [&](const Use& use) {
+      const auto thread = std::ranges::find(snapshot_.threads, use.thread, &Thread::os_id);
+      if (thread == snapshot_.threads.end() || thread->stack.frames.empty()) return true;
+      return waiting.words_of(*thread, thread->stack.frames.front().stack_pointer + 8, 8).empty();
+    });
+  }
+
   // The array of the thread's static references; 0 if it cannot be found.
   std::uint64_t statics_of(const ClrThread& thread) {
     std::array<std::uint64_t, kRuntimeThreadBytes / 8> words{};
@@ -102,6 +115,7 @@ class ReaderSearch {
   }
 
   Snapshot& snapshot_;
+  Target& target_;
   ObjectPaths objects_;
   std::vector<ClrThread> threads_;
   std::vector<Use> uses_;
@@ -109,7 +123,7 @@ class ReaderSearch {
 
 }  // namespace
 
-void add_readers(Snapshot& snapshot, const Target& target, ClrQuestions& clr) {
+void add_readers(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
   const bool wanted = std::ranges::any_of(snapshot.locks, [](const Lock& lock) {
     return lock.type == kLock && lock.owner == 0 && lock.held;
   });

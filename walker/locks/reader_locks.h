@@ -14,6 +14,6 @@ namespace mixwalk {
 // Sources: ReaderWriterLockSlim.cs and the runtime's threadstatics.h of .NET 9 and 10, public. The runtime's Thread has
 // the address of its ThreadLocalData, which has that of an array with an object for each type with thread-static
 // references, and that of the Thread. The latter proves that the data is this thread's. .NET 8 keeps them elsewhere.
-void add_readers(Snapshot& snapshot, const Target& target, ClrQuestions& clr);
+void add_readers(Snapshot& snapshot, Target& target, ClrQuestions& clr);
 
 }  // namespace mixwalk

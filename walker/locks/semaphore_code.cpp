@@ -15,6 +15,13 @@ constexpr std::string_view kWaitCall = "System.Threading.SemaphoreSlim.Wait",
                            kReleaseCall = "System.Threading.SemaphoreSlim.Release";
 constexpr std::string_view kStateField = "<>1__state", kThisField = "<>4__this";
 
+// Whether a branch leads to a step behind `after`, up to `to`: what these steps use may come from elsewhere.
+bool is_joined(std::span<const ClrIlStep> il, std::uint32_t after, std::uint32_t to) {
+  return std::ranges::any_of(il, [&](const ClrIlStep& step) {
+    return (step.kind == Kind::branch || step.kind == Kind::handler) && step.number > after && step.number <= to;
+  });
+}
+
 // Where a state machine waits, if what it awaits has not ended: from the branch over it to the target of this branch.
 struct AwaitBlock {
   std::uint32_t begin = 0, end = 0;
@@ -36,9 +43,11 @@ class MethodCode {
 
   // What the step before this one has loaded.
   std::optional<LoadedBy> loaded_before(std::size_t step, int depth = 0) const {
+    const std::uint32_t user = il_[step].begin;
     LoadedBy loaded;
     while (step-- != 0 && depth < 4) {
       const ClrIlStep& at = il_[step];
+      if (is_joined(il_, at.begin, user)) return std::nullopt;
       switch (at.kind) {
         case Kind::load_field:
           if (at.name.empty()) return std::nullopt;
@@ -66,7 +75,8 @@ class MethodCode {
   // Whether the code from `begin` up to the place `at` is entered only at its beginning.
   bool only_through(std::uint32_t begin, std::uint32_t at) const {
     return std::ranges::none_of(il_, [&](const ClrIlStep& step) {
-      if (step.kind != Kind::branch || step.number < begin || step.number > at) return false;
+      if (step.kind != Kind::branch && step.kind != Kind::handler) return false;
+      if (step.number < begin || step.number > at) return false;
       return (step.begin < begin || step.begin > at) && !dispatch_.contains(&step);
     });
   }
@@ -186,7 +196,10 @@ std::optional<std::int64_t> first_count_of(std::span<const ClrIlStep> constructo
   const auto arguments = static_cast<std::size_t>(made.number);
   if (arguments > 2 || *store < 1 + arguments) return std::nullopt;
   const ClrIlStep& first = constructor[*store - 1 - arguments];
-  return first.kind == Kind::constant ? std::optional(first.number) : std::nullopt;
+  if (first.kind != Kind::constant || is_joined(constructor, first.begin, constructor[*store].begin)) {
+    return std::nullopt;
+  }
+  return first.number;
 }
 
 std::optional<std::uint32_t> wait_before(std::span<const ClrIlStep> il, std::uint32_t at) {

@@ -1,6 +1,7 @@
 #include "walker/locks/semaphores.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <optional>
@@ -23,6 +24,8 @@ constexpr std::string_view kSemaphore = "System.Threading.SemaphoreSlim";
 
 constexpr std::string_view kWaits = "System.Threading.SemaphoreSlim.Wait";
 constexpr std::size_t kMaxMethods = 20'000, kMaxFrames = 100;
+constexpr std::size_t kMaxSteps = 50'000, kMaxKeptSteps = 4'000'000;  // of the IL of one method, and of all methods
+constexpr std::chrono::seconds kMaxTime{5};
 constexpr std::uint64_t kCallerBytes = 0x20;  // a function keeps its arguments in the room that its caller has for them
 
 class HolderSearch {
@@ -49,8 +52,15 @@ class HolderSearch {
   template <class Ask>
   const Steps& il_of(const std::pair<std::uint64_t, std::string>& of, Ask ask) {
     if (const auto known = il_.find(of); known != il_.end()) return known->second;
-    if (il_.size() == kMaxMethods) il_.clear();
-    return il_[of] = ask();
+    Steps steps = ask();
+    // The analysis of a long method takes long, and such methods are of no program that people write.
+    if (steps.size() > kMaxSteps || std::chrono::steady_clock::now() >= end_) steps.clear();
+    if (il_.size() == kMaxMethods || kept_steps_ > kMaxKeptSteps) {
+      il_.clear();
+      kept_steps_ = 0;
+    }
+    kept_steps_ += steps.size();
+    return il_[of] = std::move(steps);
   }
 
   static bool waits(const StackFrame& frame) {
@@ -199,7 +209,7 @@ class HolderSearch {
   }
 
   // The semaphore of an argument. The method uses it once more, so it keeps the argument on the stack. It must be the
-  // only one there that nobody can enter, other than the one that the thread waits for.
+  // only one there, other than the one that the thread waits for, and nobody can enter it.
   std::uint64_t on_stack(const Thread& thread, std::uint64_t end, const LoadedBy& loaded) {
     if (end == 0) return 0;
     const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
@@ -209,9 +219,10 @@ class HolderSearch {
       const std::uint64_t address = type != 0 ? follow(word, type, loaded.fields) : 0;
       if (address == 0 || objects_.type_name(address) != kSemaphore) continue;
       if (awaited.lock != nullptr && awaited.lock->address == address) continue;
-      if (objects_.value<std::int32_t>(address, {"m_currentCount"}) == 0) found.insert(address);
+      found.insert(address);
     }
-    return found.size() == 1 ? *found.begin() : 0;
+    if (found.size() != 1) return 0;
+    return objects_.value<std::int32_t>(*found.begin(), {"m_currentCount"}) == 0 ? *found.begin() : 0;
   }
 
   void finish(std::uint64_t address, Lock& semaphore) {
@@ -233,6 +244,8 @@ class HolderSearch {
   StackWords stacks_;
   std::map<std::uint64_t, Lock*> semaphores_;  // by address
   std::map<std::pair<std::uint64_t, std::string>, Steps> il_;
+  std::size_t kept_steps_ = 0;
+  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kMaxTime;
   std::map<std::uint64_t, std::int64_t> counts_;  // with which semaphores were made, by address
   std::map<std::string, std::uint64_t> statics_;  // semaphores by static fields; 0: several
 };

@@ -12,7 +12,7 @@ void add_serving(Snapshot& snapshot, const Target& target, ClrQuestions& clr) {
   add_semaphores_of_tasks(snapshot, clr);
   add_semaphore_holders(snapshot, target, clr);
   add_thread_pool(snapshot, target, clr);
-  add_thread_traits(snapshot, clr.threads());
+  add_thread_traits(snapshot, clr.threads(), target.threads());
 }
 
 }  // namespace mixwalk

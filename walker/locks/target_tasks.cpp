@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,12 +34,20 @@ class TaskSearch {
       forget();
       found = consistent_tasks(found, read(stacks));
     }
+    std::set<std::uint32_t> moved;
     for (const TaskStack& stack : stacks) {
+      // The thread is in the same wait, and runs the same task, as long as nothing has changed there.
+      if (live && capture(*stack.thread) != stack) {
+        moved.insert(stack.thread->os_id);
+        continue;
+      }
       const auto waits = found.waited_for.find(stack.thread->os_id);
-      if (waits == found.waited_for.end()) continue;
-      // The thread is in the same wait as long as nothing has changed there.
-      if (live && capture(*stack.thread) != stack) continue;
-      thread_of(stack).waits_for_task = waits->second;
+      if (waits != found.waited_for.end()) thread_of(stack).waits_for_task = waits->second;
+    }
+    for (AsyncTask& task : found.tasks) {
+      if (!moved.contains(task.thread)) continue;
+      task.thread = 0;
+      if (task.status == TaskStatus::running) task.status = TaskStatus::waiting;
     }
     for (AsyncTask& task : found.tasks) {
       std::int32_t& assembly = task.il.assembly;

@@ -27,7 +27,8 @@ constexpr std::string_view kGate = "System.Threading.PortableThreadPool+GateThre
 // segment has up to a million items, so more segments are no queue of a program that still runs.
 constexpr std::size_t kMaxPoolThreads = 2'000, kMaxSegments = 10'000, kMaxItems = 1'000, kMaxQueues = 256;
 constexpr std::size_t kMaxMethods = 50;
-constexpr std::uint32_t kMaxSlots = 100'000;  // for one queue, how many slots are looked at
+constexpr std::uint32_t kMaxSlots = 1'000'000;  // how many slots of all queues are looked at
+constexpr std::size_t kMaxAsking = 16;           // threads
 
 // ConcurrentQueueSegment<object>.Slot: an item, and a number that says whose turn the slot is.
 struct Slot {
@@ -61,8 +62,8 @@ class PoolReader {
     for (const Thread& thread : snapshot_.threads) {
       if (!is_of_pool(thread) || ++read > kMaxPoolThreads) continue;
       const std::vector<std::uint64_t> words = stacks_.of(thread);
-      // Types have to be asked for only until one object of each is found.
-      const bool asks = tables_.size() < 3;
+      // Types have to be asked for only until one object of each is found. That takes few threads, or there is none.
+      const bool asks = tables_.size() < 3 && read <= kMaxAsking;
       if (asks) objects_.objects().expect(words);
       for (const std::uint64_t word : words) {
         const std::uint64_t table = objects_.objects().method_table_of(word);
@@ -79,7 +80,8 @@ class PoolReader {
     leave_out_old_copies(locals, read);
     for (const std::uint64_t local : locals) {
       if (const std::uint64_t queue = objects_.reference(local, {"workQueue"}); queue != 0) queues = {queue};
-      if (const std::uint64_t own = objects_.reference(local, {"workStealingQueue"}); own != 0) locals_.insert(own);
+      const std::uint64_t own = objects_.reference(local, {"workStealingQueue"});
+      if (own != 0 && locals_.size() < kMaxPoolThreads) locals_.insert(own);
     }
     if (pools.size() == 1) pool_ = *pools.begin();
     if (queues.size() == 1) queue_ = *queues.begin();
@@ -146,7 +148,7 @@ class PoolReader {
   }
 
   void add_items(const ManagedArray& slots, std::uint32_t head, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < std::min(count, kMaxSlots) && items_.size() < kMaxItems; ++i) {
+    for (std::uint32_t i = 0; i < count && slots_ < kMaxSlots && items_.size() < kMaxItems; ++i, ++slots_) {
       const std::uint64_t at = slots.data + sizeof(Slot) * std::uint64_t{(head + i) % slots.length};
       const auto slot = objects_.memory().read_value<Slot>(at);
       if (slot && slot->item != 0) items_.push_back(slot->item);
@@ -161,8 +163,11 @@ class PoolReader {
     if (!slots || !head || !tail || slots->length == 0 || *head < 0 || *tail <= *head) return;
     const auto count = static_cast<std::uint32_t>(*tail - *head);
     if (count > slots->length || slots->element_bytes != 8) return;
-    snapshot_.pool.queued += count - std::min(count, kMaxSlots);
-    for (std::uint32_t i = 0; i < std::min(count, kMaxSlots); ++i) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (slots_++ >= kMaxSlots) {
+        snapshot_.pool.queued += count - i;
+        return;
+      }
       const std::uint64_t at = slots->data + 8 * std::uint64_t{(static_cast<std::uint32_t>(*head) + i) % slots->length};
       const std::uint64_t item = objects_.memory().read_value<std::uint64_t>(at).value_or(0);
       // An item that a thread has taken out of the middle leaves nothing behind.
@@ -195,6 +200,7 @@ class PoolReader {
   std::set<std::uint64_t> locals_;                             // WorkStealingQueues
   std::unordered_map<std::uint64_t, std::string_view> tables_;  // names by MethodTable, of the three types
   std::size_t segments_ = 0;
+  std::uint32_t slots_ = 0;  // that were read
   std::vector<std::uint64_t> items_;
 };
 

@@ -26,10 +26,14 @@ constexpr std::string_view kContexts[] = {"System.Windows.Forms.WindowsFormsSync
 // Functions of user32.dll in which a loop without .NET is, or which it has called.
 constexpr std::string_view kMessages[] = {"GetMessageW", "GetMessageA", "DispatchMessageW", "DispatchMessageA"};
 
-const Thread* first_of(const Snapshot& snapshot, const std::map<std::uint32_t, const ClrThread*>& known) {
-  const auto earliest = std::ranges::min_element(snapshot.threads, {}, &Thread::created);
-  if (earliest == snapshot.threads.end()) return nullptr;
-  if (earliest->created != 0) return &*earliest;
+// Returns nothing if the snapshot leaves that thread out.
+const Thread* first_of(const Snapshot& snapshot, const std::map<std::uint32_t, const ClrThread*>& known,
+                       std::span<const TargetThread> all) {
+  const auto earliest = std::ranges::min_element(all, {}, &TargetThread::created);
+  if (earliest != all.end() && earliest->created != 0) {
+    const auto found = std::ranges::find(snapshot.threads, earliest->os_id, &Thread::os_id);
+    return found == snapshot.threads.end() ? nullptr : &*found;
+  }
   for (const Thread& thread : snapshot.threads) {
     const auto found = known.find(thread.os_id);
     if (found == known.end() || found->second->managed_id > kFirstThreads) continue;
@@ -52,12 +56,12 @@ bool is_in_loop(const Snapshot& snapshot, const Thread& thread, bool first) {
 
 }  // namespace
 
-void add_thread_traits(Snapshot& snapshot, std::span<const ClrThread> threads) {
+void add_thread_traits(Snapshot& snapshot, std::span<const ClrThread> threads, std::span<const TargetThread> all) {
   std::map<std::uint32_t, const ClrThread*> known;
   for (const ClrThread& thread : threads) {
     if (thread.os_id != 0) known.emplace(thread.os_id, &thread);
   }
-  const Thread* const first = first_of(snapshot, known);
+  const Thread* const first = first_of(snapshot, known, all);
   for (Thread& thread : snapshot.threads) {
     ThreadTraits& traits = thread.traits;
     traits.main = &thread == first;

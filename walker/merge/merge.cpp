@@ -33,7 +33,10 @@ class CheckedStep final : public UnwindStep {
   }
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
-    if (++steps_ % kStepsPerLook == 0 && is_over()) return {StepFault::too_slow};
+    if (over_ || (++steps_ % kStepsPerLook == 0 && is_over())) {
+      over_ = true;  // for those who ask again
+      return {StepFault::too_slow};
+    }
     const Cursor before = frame;
     const StepResult stepped = step_.step(frame, leaf);
     if (!stepped.calls_other_code || managed_.at(before.code().lookup()).id != 0) return stepped;
@@ -58,6 +61,7 @@ class CheckedStep final : public UnwindStep {
   std::uint64_t longest_ns_, end_ns_;
   WatchedTime watched_{kMostOfLookNs};
   unsigned steps_ = 0;
+  bool over_ = false;
 };
 
 // The unwinder of a merge, with checks, and with guesses if they are wanted.
@@ -154,6 +158,7 @@ class CopyWalk {
     if (is_at_next_call(frame)) return true;
     Cursor caller = frame;
     const StepResult stepped = view_.step.step_surely(caller, leaf_rule(frame.kind));
+    if (stepped.fault == StepFault::too_slow) return false;
     return stepped.fault != StepFault::none || caller.registers.rsp() > calls_[next_].caller.registers.rsp();
   }
 

@@ -62,6 +62,7 @@ struct AsyncTask {
   bool line_approximate = false;  // as Frame::line_approximate
   // What it waits for: indices into Snapshot::tasks. An async method waits for at most one.
   std::vector<std::uint32_t> awaits;
+  static constexpr std::size_t kMaxAwaits = 1000;  // of `awaits`
   // The tasks of `awaits` that were not followed, because there were too many.
   std::uint32_t awaits_left_out = 0;
   // The SemaphoreSlim, channel or other object at which it waits, by its address and type; 0 and empty if there is

@@ -8,6 +8,8 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint64_t kNsOfMs = 1'000'000;
+// Fewer than a file may have (store/layout.h): a series is not to fail for want of room for its tasks.
+constexpr std::size_t kMaxSeriesTasks = 1'000'000;
 
 Recording::AsyncWork async_work(const Snapshot& dump) {
   Recording::AsyncWork work{.tasks = dump.tasks,
@@ -122,6 +124,14 @@ void SeriesBuilder::add(const Snapshot& dump) {
                                 .unasked = dump.unasked,
                                 .crash = dump.crash,
                                 .async = async_work(dump)};
+  tasks_ += record.async.tasks.size() + record.async.contexts.size() + record.async.pool.items.size();
+  if (tasks_ > kMaxSeriesTasks) {
+    for (Lock& lock : record.locks) lock.task_holders.clear();
+    std::vector<ThreadTraits> traits = std::move(record.async.traits);
+    record.async = {};
+    record.async.missing = "the tasks of the dumps before fill the file";
+    record.async.traits = std::move(traits);
+  }
   for (const Thread& thread : dump.threads) {
     Recording::Sample sample{.time_ns = time_ns};
     sample.thread = thread_of(thread);

@@ -32,6 +32,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
     const auto ask_anew = [&](Snapshot&) { return target.drop_memory(); };
     Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted, .ask_anew = ask_anew});
     snapshot.unasked = snapshot.locks_missing = obstacle;
+    if (search.heap) snapshot.tasks_missing = obstacle;
     return snapshot;
   }
   QuestionedCode managed(*clr);

@@ -57,8 +57,14 @@ std::size_t hash_of(const AsyncTask& task, const std::vector<std::uint32_t>& awa
   std::size_t hash = std::hash<std::string_view>{}(task.method);
   const auto add = [&](std::size_t part) { hash = hash * 31 + part; };
   add(std::hash<std::string_view>{}(task.type));
+  add(std::hash<std::string_view>{}(task.file));
+  add(std::hash<std::string_view>{}(task.object_type));
   add(task.line);
   add(static_cast<std::size_t>(task.status));
+  add(static_cast<std::size_t>(task.kind));
+  add(static_cast<std::uint32_t>(task.await_number));
+  add(task.continues_on);
+  add(task.not_resumed);
   for (const std::uint32_t kind : awaited) add(kind);
   return hash;
 }

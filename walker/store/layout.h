@@ -52,7 +52,7 @@ inline constexpr std::size_t kMaxWaiters = 1 << 20;  // of all locks together
 inline constexpr std::size_t kMaxSharers = 1 << 20;  // of all locks together
 // Of all dumps together: tasks, contexts and items of the thread pool's queue; and the numbers that name them.
 inline constexpr std::size_t kMaxTasks = 1 << 20;
-inline constexpr std::size_t kMaxTaskNumbers = 1 << 22;
+inline constexpr std::size_t kMaxTaskNumbers = 1 << 24;
 inline constexpr std::size_t kMaxEarlierDumps = 1 << 12;
 inline constexpr std::size_t kMaxCpuTimes = 1 << 22;  // of all earlier dumps together
 inline constexpr std::size_t kMaxFrames = 1 << 22;

@@ -115,7 +115,7 @@ void fields(MessageIO& io, AsyncTask& task, TableRoom& room) {
   known_number(io, 6, task.await_number);
   io.string(7, task.file, "");
   io.varint(8, task.line, 0);
-  io.string(9, task.source_url, "");
+  if (io.string(9, task.source_url, "") && !is_web_url(task.source_url)) task.source_url.clear();
   io.varint(10, task.line_approximate, false);
   numbers(io, 11, task.awaits, room, itself, narrowed);
   io.varint(12, task.awaits_left_out, 0);
@@ -166,6 +166,7 @@ void check_indices(const Recording::AsyncWork& work) {
   const auto is_task = [&](std::uint32_t index) { return index < work.tasks.size(); };
   const auto is_task_or_none = [&](std::uint32_t index) { return index == AsyncTask::kNone || is_task(index); };
   for (const AsyncTask& task : work.tasks) {
+    require(task.awaits.size() <= AsyncTask::kMaxAwaits, "a task waits for too many tasks");
     require(std::ranges::all_of(task.awaits, is_task), "an awaited task does not exist");
     require(task.continues_on == AsyncTask::kNone || task.continues_on < work.contexts.size(),
             "a task's context does not exist");

@@ -1,6 +1,7 @@
 #include "walker/target/dump_target.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -45,11 +46,14 @@ class ZeroFilled final : public MemoryReader {
 // The Rsps of a thread's frames, as far as the unwind data of images leads.
 std::vector<std::uint64_t> rsps_of_frames(const Registers& registers, UnwindStep& step) {
   constexpr std::size_t kMaxFrames = 10'000;
+  // Steps in a dump that somebody has forged may take as long as they like.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   std::vector<std::uint64_t> rsps;
   Cursor frame{.registers = registers};
   do {
     rsps.push_back(frame.registers.rsp());
-  } while (rsps.size() < kMaxFrames && step.step(frame, leaf_rule(frame.kind)).fault == StepFault::none);
+  } while (rsps.size() < kMaxFrames && std::chrono::steady_clock::now() < end &&
+           step.step(frame, leaf_rule(frame.kind)).fault == StepFault::none);
   return rsps;
 }
 
@@ -205,9 +209,12 @@ StackLimits DumpTarget::stack_limits(const MinidumpThread* thread, std::uint64_t
     const StackLimits listed{thread->stack_begin, thread->stack_begin + thread->stack_bytes};
     if (listed.contains(rsp)) return listed;
   }
+  constexpr std::uint64_t kMostBytes = 64 << 20;
+  constexpr int kMostPieces = 1000;
   std::uint64_t end = rsp;
-  while (const std::size_t bytes = dumped_.bytes_at(end).size()) {
-    if (end + bytes < end) break;
+  for (int piece = 0; piece < kMostPieces && end - rsp < kMostBytes; ++piece) {
+    const std::size_t bytes = dumped_.bytes_at(end).size();
+    if (bytes == 0 || end + bytes < end) break;
     end += bytes;
   }
   return {rsp, end};

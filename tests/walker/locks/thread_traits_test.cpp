@@ -16,12 +16,16 @@ class ThreadTraitsOf : public testing::Test, protected test::StandingProgram {
     clr.clr_threads[1].state = 0x220;
   }
   std::vector<ThreadTraits> read() {
-    add_thread_traits(snapshot, clr.clr_threads);
+    std::vector<TargetThread> threads = left_out;
+    for (const Thread& thread : snapshot.threads) threads.push_back({.os_id = thread.os_id, .created = thread.created});
+    add_thread_traits(snapshot, clr.clr_threads, threads);
     std::vector<ThreadTraits> all;
     for (const Thread& thread : snapshot.threads) all.push_back(thread.traits);
     return all;
   }
   using Traits = std::vector<ThreadTraits>;
+
+  std::vector<TargetThread> left_out;  // of the snapshot
 };
 
 TEST_F(ThreadTraitsOf, TheMainThreadIsOneOfTheFirstTwoAndNotInTheBackground) {
@@ -37,6 +41,9 @@ TEST_F(ThreadTraitsOf, TheMainThreadBeganFirst) {
   snapshot.threads[0].created = 200;
   snapshot.threads[1].created = 100;
   EXPECT_EQ(read(), (Traits{{}, {.main = true}}));
+  left_out = {{.os_id = 0x30, .created = 50}};
+  EXPECT_EQ(read(), (Traits{{}, {}}));
+  left_out.clear();
   snapshot.threads[1].created = 0;  // not known
   EXPECT_EQ(read(), (Traits{{.main = true}, {}}));
 }

@@ -21,6 +21,10 @@ void finish_series(const CLI::App& app, const DumpArguments& arguments, std::uin
     refuse("--repeat must be a number from " + std::to_string(least) + " to " + std::to_string(kMaxRepeat));
   }
   command.repeat = *arguments.repeat;
+  const bool one_dump = least == 1 && *arguments.repeat == 1;
+  if (one_dump && (app.count("--every") != 0 || arguments.one_by_one)) {
+    refuse("--every and --one-by-one need --repeat 2 or more");
+  }
   if (command.every_ms == 0) refuse("--every must be more than 0");
   Sampling& sampling = command.visit.sampling;
   if (command.repeat > 1 && !arguments.one_by_one && sampling.engine != Engine::snapshot && !arguments.visit.canary) {

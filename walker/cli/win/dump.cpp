@@ -226,7 +226,10 @@ DumpRun::SeriesEnd DumpRun::take_series(const std::function<std::optional<Failur
     end.failure = keep(*dump);
     if (end.failure) break;
     spdlog::info("dump {} of {}", end.taken, command_.repeat);
-    if (last) break;
+    if (last) {
+      end.stopped = WaitForSingleObject(ctrl_c, 0) == WAIT_OBJECT_0;
+      break;
+    }
     line_.show(fmt::format("dump {} of {} is taken", end.taken, command_.repeat));
     using Event = DumpSource::Event;
     const Event event = source_.wait(begun + command_.every_ms, ctrl_c);

@@ -57,7 +57,11 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
     return threads.has_main() || threads.contains(thread.os_id, thread.name);
   };
   if (const Sampling& sampling = command.visit.sampling; sampling.at_once) {
-    if (clr.questions != nullptr) clr.questions->note_calls();
+    if (clr.questions != nullptr) {
+      clr.questions->note_calls();
+      // The target runs again until its moment, so all else that was read meanwhile is older than that.
+      (*target)->drop_memory();
+    }
     (*target)->freeze_together(wanted, sampling.deadline_ms);
   }
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted,
@@ -96,23 +100,28 @@ OutsideLocks::~OutsideLocks() {
 }
 
 void OutsideLocks::add_to(Snapshot& snapshot) {
+  const auto missing = [&](const std::string& why) {
+    snapshot.locks_missing = why;
+    if (command_.async) snapshot.tasks_missing = why;
+  };
   snapshot.locks_missing = kLocksNotLookedFor;
   if (!command_.locks) return;
   const auto begin = std::chrono::steady_clock::now();
   if (prepared_.valid() && prepared_.wait_for(kPrepareTime) != std::future_status::ready) {
     prepared_ = {};
-    snapshot.locks_missing = "the system did not answer questions about the process";
+    missing("the system did not answer questions about the process");
     return;
   }
   Prepared prepared = prepared_.valid() ? prepared_.get() : prepare(snapshot.process.id, command_);
-  snapshot.locks_missing = prepared.target != nullptr ? prepared.clr.obstacle : prepared.obstacle;
+  missing(prepared.target != nullptr ? prepared.clr.obstacle : prepared.obstacle);
   if (prepared.target == nullptr) return;
   prepared.target->refresh();
   add_thread_times(snapshot, *prepared.target);
   if (prepared.clr.questions == nullptr) return;
   const auto ready = std::chrono::steady_clock::now();
-  // Threads that wait for a System.Threading.Lock or for a task are captured again.
-  if (has_threading_waits(snapshot) || has_task_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
+  // Threads that wait for a System.Threading.Lock, or that wait for a task or run one, are captured again.
+  const bool captures = command_.async || has_threading_waits(snapshot) || has_task_waits(snapshot);
+  if (captures) watch_suspensions_of(snapshot.process.id);
   add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions);
   add_tasks(snapshot, *prepared.target, *prepared.clr.questions, {.heap = command_.async});
   add_serving(snapshot, *prepared.target, *prepared.clr.questions);

@@ -134,12 +134,15 @@ ClrIlPlaces ContractQuestions::il_places(std::span<const std::uint64_t> ips) {
 
 ClrIlPlaces ContractQuestions::machine_places(std::span<const std::uint64_t> method_tables) {
   ClrIlPlaces found;
+  const auto end = std::chrono::steady_clock::now() + kIlPlacesTime;
   for (const std::uint64_t table : method_tables) {
     ClrIlPlaces::Place& place = found.places.emplace_back();
+    if (std::chrono::steady_clock::now() >= end) continue;
     const auto type = runtime_type_at(reader_, table);
     const MetadataNames* const metadata = type ? modules_.metadata_of(type->module) : nullptr;
     const std::uint32_t method = metadata != nullptr ? metadata->method_named(type->token, kMoveNextMethod) : 0;
-    const Assembly* const assembly = method != 0 ? modules_.assembly_of(type->module) : nullptr;
+    if (method == 0 || is_reloaded(reader_, type->module, method)) continue;
+    const Assembly* const assembly = modules_.assembly_of(type->module);
     if (assembly != nullptr) place = {{place_of(*assembly, found.assemblies), method, 0}, table};
   }
   return found;
@@ -162,12 +165,13 @@ std::vector<ClrIlStep> ContractQuestions::il_of(std::uint64_t type, std::string_
                           : std::vector<ClrIlStep>();
 }
 
-// Code that a profiler has replaced has another IL than the image.
+// Code that a profiler has replaced has another IL than the image; so does code that hot reload has changed.
 std::vector<ClrIlStep> ContractQuestions::il_of_token(std::uint64_t module, std::uint32_t token) {
   constexpr unsigned kRva = 0;
   const MetadataNames* const names = modules_.metadata_of(module);
   const auto base = reader_.field(module, "Module", "Base");
   if (names == nullptr || base.value_or(0) == 0 || !is_of_table(token, MetadataTable::method_def)) return {};
+  if (is_reloaded(reader_, module, token)) return {};
   const auto rva = names->tables().cell(MetadataTable::method_def, row_of(token), kRva);
   return rva ? il_steps(method_il(reader_.memory(), *base, *rva), *names) : std::vector<ClrIlStep>();
 }

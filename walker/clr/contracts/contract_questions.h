@@ -39,7 +39,10 @@ class ContractQuestions final : public ObjectQuestions {
   std::vector<ClrIlStep> il_of(std::uint64_t method) override;
   std::vector<ClrIlStep> il_of(std::uint64_t type, std::string_view name) override;
   std::vector<RuntimeCall> calls_of(std::uint32_t os_id, const StackCopy& stack) override;
-  void note_calls() override { newest_frames_.note(reader_); }
+  void note_calls() override {
+    newest_frames_.note(reader_);
+    reader_.drop();
+  }
   void target_ran() override;
   std::vector<std::string> missing_assemblies() const override { return modules_.without_metadata(); }
 

@@ -19,7 +19,7 @@ using Kind = ClrIlStep::Kind;
 constexpr std::size_t kImageHeaderBytes = 4096;
 constexpr std::uint32_t kMaxCodeBytes = 1u << 20, kMaxHandlers = 4096, kMaxSwitch = 4096, kMaxMethods = 20'000;
 // The header of a method body (II.25.4.2 to II.25.4.6).
-constexpr std::uint8_t kFormat = 3, kTiny = 2, kFat = 3, kMoreSections = 8;
+constexpr std::uint8_t kFormat = 3, kTiny = 2, kFatHeader = 3, kMoreSections = 8;
 constexpr std::uint8_t kHandlerTable = 1, kFatTable = 0x40;
 
 template <class V>
@@ -49,7 +49,7 @@ std::optional<MethodIl> body_at(const MemoryReader& memory, std::uint64_t at) {
   if (!first) return std::nullopt;
   std::uint32_t bytes = 0;
   std::uint64_t code = at + 1;
-  const bool fat = (*first & kFormat) == kFat;
+  const bool fat = (*first & kFormat) == kFatHeader;
   if (fat) {
     if (*first >> 12 != 3) return std::nullopt;
     bytes = read_or_zero<std::uint32_t>(memory, at + 4);
@@ -128,13 +128,13 @@ class Steps {
       at += length;
     }
     for (const auto& [from, to] : targets_) add_branch(from, to);
-    for (const MethodIl::Handler& handler : il_.handlers) add_branch(handler.protects, handler.begin);
+    for (const MethodIl::Handler& handler : il_.handlers) add_branch(handler.protects, handler.begin, Kind::handler);
     return std::move(steps_);
   }
 
  private:
-  void add_branch(std::uint32_t from, std::int64_t to) {
-    steps_.push_back({.kind = Kind::branch, .begin = from, .end = from, .number = to, .name = {}});
+  void add_branch(std::uint32_t from, std::int64_t to, Kind kind = Kind::branch) {
+    steps_.push_back({.kind = kind, .begin = from, .end = from, .number = to, .name = {}});
   }
 
   static void number(ClrIlStep& step, Kind kind, std::int64_t value) {
@@ -223,6 +223,10 @@ class Steps {
     }
     const bool is_static = kind == Kind::load_static || kind == Kind::store_static;
     if (is_of_table(token, T::member_ref)) {
+      // Each instantiation of a generic type has static fields of its own, and the name does not say which it is.
+      constexpr unsigned kParent = 0;
+      const auto parent = names_.tables().cell(T::member_ref, row_of(token), kParent).value_or(0);
+      if (is_static && names_.type_name(parent).empty()) return;
       step.name = is_static ? member_ref(row_of(token)) : text(T::member_ref, row_of(token), 1);
       return;
     }

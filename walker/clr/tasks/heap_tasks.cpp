@@ -1,6 +1,7 @@
 #include "walker/clr/tasks/heap_tasks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -89,19 +90,26 @@ HeapTasks read_heap_tasks(ManagedObjects& objects, std::size_t most, HeapDeadlin
 }
 
 std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> tasks_that_continue_with(
-    ManagedObjects& objects, const HeapTasks& heap, const std::vector<std::uint64_t>& wanted) {
+    ManagedObjects& objects, const HeapTasks& heap, const std::vector<std::uint64_t>& wanted, HeapDeadline end) {
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> found;
   std::unordered_set<std::uint64_t> of(wanted.begin(), wanted.end());
+  // A list may have one object many times.
+  const auto add = [&](std::uint64_t object, std::uint64_t task) {
+    std::vector<std::uint64_t>& tasks = found[object];
+    if (tasks.size() <= kMaxAwaits && (tasks.empty() || tasks.back() != task)) tasks.push_back(task);
+  };
+  std::size_t looked = 0;
   for (const HeapTasks::Task& task : heap.tasks) {
+    if (++looked % 1024 == 0 && std::chrono::steady_clock::now() >= end) break;
     if (task.continuation == 0) continue;
     if (of.contains(task.continuation)) {
-      found[task.continuation].push_back(task.address);
+      add(task.continuation, task.address);
       continue;
     }
     const ManagedType* const list = objects.type_of(task.continuation);
     if (list == nullptr || !list->clr.name.starts_with("System.Collections.Generic.List<")) continue;
     for (const std::uint64_t object : objects.references_of(task.continuation, kMaxAwaits).objects) {
-      if (of.contains(object)) found[object].push_back(task.address);
+      if (of.contains(object)) add(object, task.address);
     }
   }
   return found;

@@ -27,8 +27,9 @@ struct HeapTasks {
 // Walks through the heap once. At most so many tasks are kept. Nothing of the target is trusted. Not frozen-safe.
 HeapTasks read_heap_tasks(ManagedObjects& objects, std::size_t most, HeapDeadline deadline);
 
-// The tasks whose continuation is one of these objects, or a list with one of them: for each object, its tasks.
+// The tasks whose continuation is one of these objects, or a list with one of them: for each object, its tasks, and
+// no more than kMaxAwaits + 1. Ends at `end`.
 std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> tasks_that_continue_with(
-    ManagedObjects& objects, const HeapTasks& heap, const std::vector<std::uint64_t>& wanted);
+    ManagedObjects& objects, const HeapTasks& heap, const std::vector<std::uint64_t>& wanted, HeapDeadline end);
 
 }  // namespace mixwalk

@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 // The limit for types that are kept. A large program has some ten thousand.
-constexpr std::size_t kMaxTypes = 100'000;
+constexpr std::size_t kMaxTypes = 100'000, kMaxFields = 2'000'000;
 constexpr int kMaxBases = 64;
 constexpr std::uint64_t kAlignment = 8;
 constexpr std::uint64_t kElementCount = 8, kFirstElement = 16;  // of an array
@@ -46,12 +46,13 @@ void ManagedObjects::ask(std::vector<std::uint64_t> method_tables) {
     std::erase_if(method_tables, [&](std::uint64_t table) {
       return !may_be_address(table) || types_.contains(table) || asked.contains(table);
     });
-    if (types_.size() + answers.size() + method_tables.size() > kMaxTypes) return;
+    if (types_.size() + answers.size() + method_tables.size() > kMaxTypes || fields_ > kMaxFields) return;
     std::vector<ClrType> types = clr_.types(method_tables);
     types.resize(method_tables.size());
     std::vector<std::uint64_t> parents;
     for (std::size_t i = 0; i < types.size(); ++i) {
       if (!types[i].name.empty()) parents.push_back(types[i].parent);
+      fields_ += types[i].fields.size();
       asked.emplace(method_tables[i], answers.size());
       answers.emplace_back(method_tables[i], std::move(types[i]));
     }

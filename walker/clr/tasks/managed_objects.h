@@ -68,6 +68,7 @@ class ManagedObjects {
   const MemoryReader& memory_;
   ClrQuestions& clr_;
   std::unordered_map<std::uint64_t, std::unique_ptr<const ManagedType>> types_;  // null: there is no type
+  std::size_t fields_ = 0;  // of all types: types of a forged dump may share their many fields
 };
 
 }  // namespace mixwalk

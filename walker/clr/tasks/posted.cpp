@@ -1,6 +1,7 @@
 #include "walker/clr/tasks/posted.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 
 namespace mixwalk {
@@ -11,10 +12,22 @@ namespace {
 constexpr std::size_t kMaxReached = 5000, kMaxWords = 4096;
 constexpr std::uint64_t kArrayCount = 8;  // where the number of an array's elements is
 
+// An object through which the search does not go, since what it leads to is not in the queue of the context: the
+// state of an async method keeps the delegate that makes it go on, wherever that was posted, and a thread or another
+// context has its own queue.
+bool leads_elsewhere(const ManagedType& type) {
+  constexpr std::string_view kOthers[] = {"System.Threading.Thread", "System.Threading.ExecutionContext",
+                                          "System.Threading.SynchronizationContext",
+                                          "System.Threading.Tasks.TaskScheduler"};
+  return type.field("StateMachine") != nullptr ||
+         std::ranges::any_of(kOthers, [&](std::string_view other) { return type.is(other); });
+}
+
 // The words of an object that may be references, without its first one.
-std::vector<std::uint64_t> words_of(ManagedObjects& objects, std::uint64_t object) {
+std::vector<std::uint64_t> words_of(ManagedObjects& objects, std::uint64_t object, bool is_context) {
   const ManagedType* const type = objects.type_of(object);
   if (type == nullptr || type->clr.name == "System.String") return {};
+  if (!is_context && leads_elsewhere(*type)) return {};
   std::uint64_t bytes = type->clr.base_bytes;
   if (type->clr.component_bytes != 0) {
     const auto elements = objects.memory().read_value<std::uint32_t>(object + kArrayCount).value_or(0);
@@ -31,16 +44,22 @@ std::vector<std::uint64_t> words_of(ManagedObjects& objects, std::uint64_t objec
 
 std::unordered_map<std::uint64_t, std::uint64_t> posted_to(ManagedObjects& objects,
                                                            const std::vector<std::uint64_t>& contexts,
-                                                           const std::unordered_set<std::uint64_t>& wanted) {
+                                                           const std::unordered_set<std::uint64_t>& wanted,
+                                                           HeapDeadline end) {
   std::unordered_map<std::uint64_t, std::uint64_t> found;
   if (wanted.empty()) return found;
   for (const std::uint64_t context : contexts) {
+    // A scheduler of a SynchronizationContext has its queue there.
+    const ManagedType* const scheduler = objects.type_of(context);
+    const std::uint64_t inner =
+        scheduler != nullptr ? objects.reference(context, *scheduler, "m_synchronizationContext") : 0;
     std::unordered_set<std::uint64_t> reached = {context};
     std::vector<std::uint64_t> now = {context};
     while (!now.empty() && found.size() < wanted.size()) {
       std::vector<std::uint64_t> next;
       for (const std::uint64_t object : now) {
-        for (const std::uint64_t word : words_of(objects, object)) {
+        if (std::chrono::steady_clock::now() >= end) return found;
+        for (const std::uint64_t word : words_of(objects, object, object == context || object == inner)) {
           if (wanted.contains(word)) {
             found.try_emplace(word, context);
           } else if (reached.size() < kMaxReached && objects.method_table_of(word) != 0 &&

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "walker/clr/heap_walk.h"
 #include "walker/clr/tasks/managed_objects.h"
 
 namespace mixwalk {
@@ -13,11 +14,13 @@ namespace mixwalk {
 // each delegate of `wanted` that is found, its context (the first one of `contexts` that leads to it).
 //
 // How a context keeps its queue is its own matter, so every reference is followed: from the context, breadth first, to
-// a limited number of objects. That is a proof as long as the queue is an object of the context, as in Windows Forms,
-// WPF, and contexts that have a collection. Not frozen-safe.
+// a limited number of objects, but not through threads, other contexts and async methods. That is a proof as long as the
+// queue is an object of the context, as in Windows Forms, WPF, and contexts that have a collection. Ends at `end`. Not
+// frozen-safe.
 std::unordered_map<std::uint64_t, std::uint64_t> posted_to(ManagedObjects& objects,
                                                            const std::vector<std::uint64_t>& contexts,
-                                                           const std::unordered_set<std::uint64_t>& wanted);
+                                                           const std::unordered_set<std::uint64_t>& wanted,
+                                                           HeapDeadline end);
 
 // The SynchronizationContexts that threads have set as their own. `threads`: their System.Threading.Threads.
 std::vector<std::uint64_t> contexts_of_threads(ManagedObjects& objects, const std::vector<std::uint64_t>& threads);

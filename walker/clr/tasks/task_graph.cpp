@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 // How often the heap's answers are asked again for tasks that they led to.
 constexpr int kMaxRounds = 16;
+constexpr std::size_t kMaxContexts = 256;
 // The limit for tasks in the queue of one semaphore.
 // The limit for tasks of the heap that are looked at: 16 bytes each.
 constexpr std::size_t kMaxHeapTasks = 4'000'000;
@@ -32,7 +33,7 @@ class TaskGraph {
     add_roots(threads);
     follow();
     ask_heap();
-    const std::map<std::uint64_t, std::uint64_t> resumed = find_resumed();
+    Resumed resumed = find_resumed();
     find_contexts(resumed);
     return take(threads, resumed);
   }
@@ -108,13 +109,13 @@ class TaskGraph {
       for (const HeapTasks::Task& task : heap.tasks) add(task.address);
       follow();
     }
-    for (int round = 0; round < kMaxRounds && !is_past_deadline(); ++round) {
+    for (int round = 0; round < kMaxRounds && Clock::now() < end_; ++round) {
       std::vector<std::uint64_t> wanted;
       for (const auto& [address, read] : tasks_) {
         if (read && read->awaits_unknown && !has_ended(read->task.status)) wanted.push_back(address);
       }
       if (wanted.empty()) break;
-      const auto found = tasks_that_continue_with(objects_, heap, wanted);
+      const auto found = tasks_that_continue_with(objects_, heap, wanted, end_);
       for (const std::uint64_t address : wanted) {
         ReadTask& read = *tasks_[address];
         read.awaits_unknown = false;
@@ -148,41 +149,48 @@ class TaskGraph {
     }
   }
 
-  // The tasks that have ended while the method that waits for them has not gone on: by their address, the delegate that
-  // makes it go on; 0 if there is none.
-  std::map<std::uint64_t, std::uint64_t> find_resumed() const {
-    std::map<std::uint64_t, std::uint64_t> resumed;
+  // The tasks that have ended while a method that waits for them has not gone on: by their address, the delegates that
+  // make the methods go on; 0 for one that has none.
+  using Resumed = std::map<std::uint64_t, std::vector<std::uint64_t>>;
+  Resumed find_resumed() const {
+    Resumed resumed;
     for (const auto& [address, read] : tasks_) {
       if (!read || !read->at_await || has_ended(read->task.status)) continue;
       for (const std::uint64_t awaited : read->awaits) {
         const auto found = tasks_.find(awaited);
         if (found == tasks_.end() || !found->second || !has_ended(found->second->task.status)) continue;
-        resumed.emplace(awaited, read->resumed_by);
+        resumed[awaited].push_back(read->resumed_by);
       }
     }
     return resumed;
   }
 
-  // A task that has ended no longer says where its continuation went, so the queues of the contexts are searched for
-  // what goes on.
-  void find_contexts(const std::map<std::uint64_t, std::uint64_t>& resumed) {
+  // A task that has ended no longer says where its continuations went, so the queues of the contexts are searched for
+  // what goes on. If several methods wait for the task and not all of them are in the queue of one context, that
+  // context is not the one of all, and neither is the pool.
+  void find_contexts(Resumed& resumed) {
     std::unordered_set<std::uint64_t> wanted;
-    for (const auto& [task, delegate] : resumed) {
-      if (delegate != 0) wanted.insert(delegate);
-    }
+    for (const auto& [task, delegates] : resumed) wanted.insert(delegates.begin(), delegates.end());
+    wanted.erase(0);
     if (wanted.empty()) return;
     std::vector<std::uint64_t> threads, contexts;
     for (const ClrThread& thread : objects_.clr().threads()) threads.push_back(thread.object);
     contexts = contexts_of_threads(objects_, threads);
     for (const auto& [address, read] : tasks_) {
+      if (contexts.size() >= kMaxContexts) break;
       if (!read || read->context == 0) continue;
       if (std::ranges::find(contexts, read->context) == contexts.end()) contexts.push_back(read->context);
     }
-    const auto posted = posted_to(objects_, contexts, wanted);
-    for (const auto& [task, delegate] : resumed) {
-      const auto found = posted.find(delegate);
-      if (delegate != 0 && found != posted.end()) tasks_[task]->context = found->second;
-    }
+    const auto posted = posted_to(objects_, contexts, wanted, end_);
+    std::erase_if(resumed, [&](const auto& one) {
+      std::set<std::uint64_t> found;
+      for (const std::uint64_t delegate : one.second) {
+        const auto at = posted.find(delegate);
+        found.insert(at == posted.end() ? 0 : at->second);
+      }
+      if (found.size() == 1 && *found.begin() != 0) tasks_[one.first]->context = *found.begin();
+      return found.size() > 1;
+    });
   }
 
   std::uint32_t context_index(std::uint64_t address, std::vector<AsyncContext>& contexts) {
@@ -209,7 +217,7 @@ class TaskGraph {
     return places;
   }
 
-  FoundTasks take(const TasksOfThreads& threads, const std::map<std::uint64_t, std::uint64_t>& resumed) {
+  FoundTasks take(const TasksOfThreads& threads, const Resumed& resumed) {
     FoundTasks found;
     const std::unordered_map<std::uint64_t, IlPlace> places = find_places(found.assemblies);
     std::unordered_map<std::uint64_t, std::uint32_t> indices;
@@ -226,6 +234,7 @@ class TaskGraph {
         }
       }
       if (read->context != 0) task.continues_on = context_index(read->context, found.contexts);
+      if (task.status == TaskStatus::queued && task.object != 0) context_index(task.object, found.contexts);
       task.not_resumed = resumed.contains(address);
       if (const auto place = places.find(read->machine); place != places.end()) task.il = place->second;
       found.tasks.push_back(std::move(task));
@@ -281,7 +290,7 @@ FoundTasks consistent_tasks(const FoundTasks& first, FoundTasks second) {
     const AsyncTask* const then = before(task.address);
     same.push_back(then != nullptr && then->status == task.status && then->thread == task.thread &&
                    then->await_number == task.await_number && then->not_resumed == task.not_resumed &&
-                   then->type == task.type && context(first, *then) == context(second, task) &&
+                   then->type == task.type && then->object == task.object && context(first, *then) == context(second, task) &&
                    same_awaits(*then, task));
   }
   for (std::size_t i = 0; i < second.tasks.size(); ++i) {
@@ -291,6 +300,8 @@ FoundTasks consistent_tasks(const FoundTasks& first, FoundTasks second) {
     task.thread = 0;
     task.not_resumed = false;
     task.continues_on = AsyncTask::kNone;
+    task.object = 0;
+    task.object_type.clear();
     if (task.status == TaskStatus::running || task.status == TaskStatus::queued) task.status = TaskStatus::waiting;
   }
   std::erase_if(second.waited_for, [&](const auto& waits) {

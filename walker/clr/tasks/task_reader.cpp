@@ -15,6 +15,7 @@ constexpr std::uint32_t kStarted = 0x0001'0000, kFaulted = 0x0020'0000, kCancell
 constexpr std::uint8_t kReference = 0x12, kObject = 0x1C, kValue = 0x11;  // ELEMENT_TYPE_*
 // Awaiters have values inside values a few deep: ConfiguredValueTaskAwaiter, ValueTask.
 constexpr int kMaxAwaiterDepth = 6;
+constexpr std::size_t kMaxAwaiterFields = 4096;
 // A state machine's <>1__state, if the method has ended. Values from 0 on are the number of an await.
 constexpr std::int32_t kEnded = -2;
 
@@ -63,14 +64,16 @@ Machine machine_of(ManagedObjects& objects, std::uint64_t object, const ManagedT
   return {object, &type, objects.method_table_of(object)};
 }
 
-// The references in an awaiter, those of values inside it included. The nearest first.
-void references_in(ManagedObjects& objects, std::uint64_t at, const ManagedType& type, int depth,
+// The references in an awaiter, those of values inside it included. The nearest first. `left`: so many fields are
+// looked at, since a forged type may have many values of its own type.
+void references_in(ManagedObjects& objects, std::uint64_t at, const ManagedType& type, int depth, std::size_t& left,
                    std::vector<std::uint64_t>& found) {
   for (const ClrField& field : type.clr.fields) {
-    if (found.size() == kMaxAwaits) return;
+    if (found.size() == kMaxAwaits || left == 0) return;
+    --left;
     if (field.element == kValue && depth < kMaxAwaiterDepth) {
       const ManagedType* const inner = field.type != 0 ? objects.type(field.type) : nullptr;
-      if (inner != nullptr) references_in(objects, at + field.offset, *inner, depth + 1, found);
+      if (inner != nullptr) references_in(objects, at + field.offset, *inner, depth + 1, left, found);
     } else if (field.element == kReference || field.element == kObject) {
       const std::uint64_t object = objects.memory().read_value<std::uint64_t>(at + field.offset).value_or(0);
       if (objects.type_of(object) != nullptr) found.push_back(object);
@@ -81,15 +84,16 @@ void references_in(ManagedObjects& objects, std::uint64_t at, const ManagedType&
 // What an awaiter in use waits for: a Task among its references, or else the first object; 0 if it is not in use.
 std::uint64_t awaited_by(ManagedObjects& objects, std::uint64_t at, const ClrField& field) {
   std::vector<std::uint64_t> found;
+  std::size_t left = kMaxAwaiterFields;
   if (field.element == kValue) {
     const ManagedType* const type = objects.type(field.type);
-    if (type != nullptr) references_in(objects, at, *type, 0, found);
+    if (type != nullptr) references_in(objects, at, *type, 0, left, found);
   } else {
     const std::uint64_t awaiter = objects.memory().read_value<std::uint64_t>(at).value_or(0);
     const ManagedType* const type = objects.type_of(awaiter);
     if (type == nullptr) return 0;
     // An awaiter that is an object of the program has the task in a field, or ends by itself.
-    references_in(objects, awaiter, *type, 0, found);
+    references_in(objects, awaiter, *type, 0, left, found);
     std::erase_if(found, [&](std::uint64_t object) { return !objects.type_of(object)->task; });
     found.push_back(awaiter);
   }
@@ -177,9 +181,13 @@ void add_awaits(ManagedObjects& objects, std::uint64_t list, ReadTask& read) {
   const ManagedObjects::References found = objects.references_of(list, kMaxAwaits);
   for (const std::uint64_t object : found.objects) {
     const ManagedType* const type = objects.type_of(object);
-    if (type != nullptr && type->task) read.awaits.push_back(object);
+    if (type != nullptr && type->task) {
+      read.awaits.push_back(object);
+    } else if (type == nullptr) {
+      ++read.task.awaits_left_out;  // it cannot be read
+    }
   }
-  read.task.awaits_left_out = static_cast<std::uint32_t>(found.all - std::min<std::uint64_t>(found.all, kMaxAwaits));
+  read.task.awaits_left_out += static_cast<std::uint32_t>(found.all - std::min<std::uint64_t>(found.all, kMaxAwaits));
 }
 
 void add_await(ManagedObjects& objects, std::uint64_t object, const ManagedType& type, std::string_view field,
@@ -243,6 +251,12 @@ void read_delegate(ManagedObjects& objects, std::uint64_t object, const ManagedT
     read.task.status = TaskStatus::running;
   } else if ((flags & kStarted) != 0) {
     read.task.status = TaskStatus::queued;
+    const std::uint64_t scheduler = objects.reference(object, type, "m_taskScheduler");
+    const ManagedType* const of = objects.type_of(scheduler);
+    if (of != nullptr && !of->is(kPoolScheduler)) {
+      read.task.object = scheduler;
+      read.task.object_type = of->clr.name;
+    }
   } else if (antecedent != 0) {
     read.awaits.push_back(antecedent);
   }

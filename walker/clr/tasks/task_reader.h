@@ -26,7 +26,7 @@ struct ReadTask {
 };
 
 // The most tasks that one task waits for, or continuations of one task, that are read.
-inline constexpr std::size_t kMaxAwaits = 1000;
+inline constexpr std::size_t kMaxAwaits = AsyncTask::kMaxAwaits;
 
 // Reads the task at an object's address: a Task, or the object behind a ValueTask. Returns nothing if there is neither.
 // All by the names of types and fields of .NET 8 to 10. Nothing of the target is trusted. Not frozen-safe.
