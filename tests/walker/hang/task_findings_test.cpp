@@ -41,7 +41,7 @@ const std::vector<std::string> kSlimEnter = {kWait, "coreclr!", "M System.Thread
                                              "M System.Threading.ReaderWriterLockSlim.TryEnterWriteLockCore()",
                                              "M Orders.Get()"};
 const std::vector<std::string> kSemaphore = {kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
-                                             "M System.Threading.SemaphoreSlim.Wait(System.Int32)", "M Orders.Get()"};
+                                             "M System.Threading.SemaphoreSlim.Wait()", "M Orders.Get()"};
 const std::vector<std::string> kJoin = {kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Stop()"};
 const std::vector<std::string> kNativeReply = {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
                                                "M Orders.Run()"};
@@ -117,6 +117,28 @@ TEST(TaskFindingsTest, AThreadThatWaitsForALimitedTimeIsInNoDeadlock) {
     builder.thread(0x1a0, managed_thread(frames), "ui").waits_for(task);
   });
   EXPECT_EQ(severity(found), Severity::note);
+}
+
+// Of the methods of .NET, only the one that the program has called says whether the wait has a limit.
+TEST(TaskFindingsTest, AWaitThatMayBeCancelledIsInNoDeadlock) {
+  const auto of = [](const std::vector<std::string>& program) {
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      std::vector<std::string> frames = task_wait();
+      while (!frames.empty() && frames.back().starts_with("M Orders.")) frames.pop_back();
+      frames.insert(frames.end(), program.begin(), program.end());
+      context_program(builder, 0x1a0);
+      const std::uint32_t task = builder.last().waits_for_task;
+      builder.snapshot().threads.clear();
+      builder.thread(0x1a0, managed_thread(frames), "ui").waits_for(task);
+    }));
+  };
+  const std::string token = "M System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken)";
+  const std::string any = "M System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.Int32)";
+  EXPECT_EQ(of({token, "M Orders.Form.OnClick()"}), Severity::note);
+  EXPECT_EQ(of({any, "M Orders.Form.OnClick()"}), Severity::note);
+  EXPECT_EQ(of({"M Orders.Form.OnClick()"}), Severity::deadlock);
+  // A task that runs within another wait.
+  EXPECT_EQ(of({"M Orders.Form.OnClick()", token, "M Orders.Form.Run()"}), Severity::deadlock);
 }
 
 TEST(TaskFindingsTest, AContextWhoseThreadIsNotProvenIsUnclear) {
@@ -550,10 +572,17 @@ TEST(TaskFindingsTest, TheOutputOfAProcessThatHasEnded) {
       "M System.Runtime.CompilerServices.TaskAwaiter.GetResult()",
       "M System.Diagnostics.Process.WaitForExitCore(System.Int32)", "M System.Diagnostics.Process.WaitForExit()",
       "M Orders.Tool.Run()"};
-  const Findings found =
-      find(2, [&](HangBuilder& builder, std::size_t) { builder.thread(1, pool_thread(frames), "build"); });
+  const auto waiting = [&](bool has_tasks) {
+    return find(2, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, pool_thread(frames), "build");
+      if (has_tasks) builder.waits_for(0).task({.kind = io});
+    });
+  };
+  const Findings found = waiting(true);
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::process_output));
   EXPECT_EQ(found.findings[0].severity, Severity::stuck);
+  // Without the tasks, a thread may be at work on the output.
+  EXPECT_EQ(severity(waiting(false)), Severity::note);
   EXPECT_EQ(found.findings[0].title, "Thread 0x1 \"build\" waits for the output of a process that has ended");
   // A thread that reads the output is at work on it.
   const Findings read = find(2, [&](HangBuilder& builder, std::size_t i) {

@@ -94,7 +94,7 @@ TEST(Options, ReportOfAProcessDumpsItTwice) {
   EXPECT_EQ(usual.report.format, Format::text);
   EXPECT_TRUE(usual.report.single);
   const ReportProcessCommand more =
-      report({"-n", "orders", "--repeat", "1", "--every", "1s", "--outside", "-o", "a.html", "--all", "-v",
+      report({"-n", "orders", "--repeat", "1", "--outside", "-o", "a.html", "--all", "-v",
               "--symbol-path", "/symbols", "--runtime-data", "contracts"});
   EXPECT_EQ(std::get<ByName>(more.dump.visit.target).name, "orders");
   EXPECT_EQ(more.dump.repeat, 1u);

@@ -68,7 +68,7 @@ TEST_F(RuntimeNamesTest, MethodsThatHotReloadHasChangedOrAdded) {
   EXPECT_EQ(name(built_.method(native_, 4)), "Shop.Native.Wait()");
   EXPECT_TRUE(is_reloaded(reader(), shop_, kToken | 4));
   EXPECT_FALSE(is_reloaded(reader(), shop_, kToken | 3));
-  built_.put32(shop_ + 32, 0);  // a module that cannot be changed has none
+  built_.put32(shop_ + 96, 0);  // a module that cannot be changed has none
   EXPECT_FALSE(is_reloaded(reader(), shop_, kToken | 4));
   built_.reload(shop_, {0x1234'5678, kToken | 4});  // something else than such a table
   EXPECT_FALSE(is_reloaded(reader(), shop_, kToken | 4));
