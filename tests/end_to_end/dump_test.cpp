@@ -238,7 +238,7 @@ TEST(Dump, TextIsForAPerson) {
   ASSERT_TRUE(hang.ready());
   const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-v"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
-  EXPECT_NE(result.out.find("\"native wait\"  managed  whole: "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("\"native wait\" (MTA)  managed  whole: "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  N  ladder_native.dll!ladder_native_park+0x"), std::string::npos);
   EXPECT_NE(result.out.find("  M  Hang.Program.Deadlock(object, object)  (Program.cs:~"), std::string::npos);
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << "no colour in a pipe";

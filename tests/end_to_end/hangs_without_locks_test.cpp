@@ -11,7 +11,7 @@ TEST(Hangs, AnApartmentThatHandlesNoMessages) { expect_hang("apartment", ExitCod
 TEST(Hangs, AnApartmentThatHandlesNoMessagesBelowCallsThatAreNotSeen) {
   expect_hang("apartment-hidden", ExitCode::stuck);
 }
-TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::stuck); }
+TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::deadlock); }
 TEST(Hangs, ANativeWorkerThatSpins) { expect_hang("spin", ExitCode::ok); }
 TEST(Hangs, AFinalizerThatWaits) { expect_hang("finalizer", ExitCode::stuck); }
 TEST(Hangs, AFinalizerThatSleepsIsLate) { expect_hang("finalizer-sleeps", ExitCode::ok); }
