@@ -60,11 +60,6 @@ TEST(Hangs, AStarvedThreadPoolWithAQueue) {
   expect_hang({.way = "starved-pool-with-queue", .code = ExitCode::deadlock});
 }
 
-TEST(Hangs, ThreadsOfWindowsFormsAndOfWpfThatWaitForTheirOwnContinuations) {
-  prepare_desktop();
-  expect_hang({.way = "desktop", .program = "desktop.exe"});
-}
-
 std::vector<std::string> ways() {
   std::vector<std::string> ways = {"starved-pool-with-queue"};
   for (const std::string& joined : {kLocks, kAllTasks}) {

@@ -90,7 +90,8 @@ void name_task_wait(Wait& wait, const WaitGraph& graph, std::uint32_t thread, co
   const bool is_task = last.kind == WaitNode::Kind::task;
   const AsyncTask* const task = is_task ? &graph.snapshot().tasks[last.index] : nullptr;
   const bool unknown = way_out == WayOut::unknown && task != nullptr && !has_ended(task->status) &&
-                       task->kind != TaskKind::completion_source && task->kind != TaskKind::value_source;
+                       task->kind != TaskKind::completion_source && task->kind != TaskKind::value_source &&
+                       task->kind != TaskKind::delegate;  // one of many for one loop (Parallel) may just not run
   // Nothing more is known of such a task than the thread's frames show.
   if (unknown && wait.state == WaitState::blocked) return;
   wait.state = way_out == WayOut::time || way_out == WayOut::outside ? WaitState::outside : WaitState::signal;
