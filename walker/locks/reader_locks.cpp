@@ -58,8 +58,7 @@ class ReaderSearch {
       const auto thread = std::ranges::find(threads_, upgrader.value_or(kNone), &ClrThread::managed_id);
       if (thread != threads_.end() && thread->os_id != 0) lock.sharers.push_back(thread->os_id);
       std::ranges::sort(lock.sharers);
-      const auto rest = std::ranges::unique(lock.sharers);
-      lock.sharers.erase(rest.begin(), rest.end());
+      lock.sharers.erase(std::unique(lock.sharers.begin(), lock.sharers.end()), lock.sharers.end());
     }
   }
 

@@ -227,8 +227,7 @@ class HolderSearch {
 
   void finish(std::uint64_t address, Lock& semaphore) {
     std::ranges::sort(semaphore.sharers);
-    const auto rest = std::ranges::unique(semaphore.sharers);
-    semaphore.sharers.erase(rest.begin(), rest.end());
+    semaphore.sharers.erase(std::unique(semaphore.sharers.begin(), semaphore.sharers.end()), semaphore.sharers.end());
     if (semaphore.sharers.empty() && semaphore.task_holders.empty()) return;
     // No more than this number can have entered it. Without a limit, it does not keep with which count it was made.
     constexpr std::int32_t kNoLimit = std::numeric_limits<std::int32_t>::max();

@@ -35,8 +35,7 @@ std::vector<std::uint64_t> StackWords::of(const Thread& thread, std::uint64_t en
     at += wanted;
   }
   std::ranges::sort(found);
-  const auto rest = std::ranges::unique(found);
-  found.erase(rest.begin(), rest.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -154,8 +154,8 @@ std::vector<AsyncFrame> AsyncFrames::of(const Thread& thread) const {
   Path path;
   if (thread.waits_for_task != AsyncTask::kNone) add_awaited(path, thread.waits_for_task, 0, 1);
   // A thread may run several tasks, one inside the other. Each of them has its own callers.
-  const auto [first, last] = std::ranges::equal_range(running_, thread.os_id, {}, &Running::os_id);
-  for (auto run = first; run != last && !path.is_full(); ++run) add_awaiters(path, run->task);
+  auto run = std::ranges::lower_bound(running_, thread.os_id, {}, &Running::os_id);
+  for (; run != running_.end() && run->os_id == thread.os_id && !path.is_full(); ++run) add_awaiters(path, run->task);
   return std::move(path.frames);
 }
 

@@ -44,7 +44,7 @@ TEST(SemaphoreCode, ACallThatMayNotHaveHappenedIsNone) {
   Code code = take_both();
   code.step(Kind::branch, 20);  // from elsewhere to behind the call
   EXPECT_EQ(semaphores_entered_at(code.il, 30), Entered{});
-  code.il.back().number = 10;
+  code.il.back().number = 0;
   EXPECT_EQ(semaphores_entered_at(code.il, 30), Entered{argument(0)});
   // An exception handler of code that begins before the call.
   code.il.push_back({.kind = Kind::branch, .begin = 0, .end = 0, .number = 30});

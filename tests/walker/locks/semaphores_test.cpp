@@ -98,9 +98,9 @@ TEST_F(SemaphoreHolders, OfOneThatMayBeAnotherAreUnknown) {
   heap.put(test::StandingTarget::kStack + 0x10 * 0x1'0000, other);
   find();
   EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
-  heap.set(other, {"m_currentCount"}, 1);
+  heap.set(other, {"m_currentCount"}, 1);  // the thread may have entered one with free places as well
   find();
-  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
 }
 
 TEST_F(SemaphoreHolders, AtAnotherAwaitHaveEnteredNone) {

@@ -105,7 +105,7 @@ TEST(RecordingWriter, EveryBitOfAsynchronousWorkComesBack) {
                  .await_number = kMost32,
                  .file = "f",
                  .line = k32,
-                 .source_url = "u",
+                 .source_url = "https://u",
                  .line_approximate = true,
                  .awaits = {1, 0},
                  .awaits_left_out = k32,
