@@ -53,7 +53,9 @@ struct ClrThread {
   bool cooperative = false;
   bool pauses = false;  // makes such a pause, as for a garbage collection
   std::uint64_t object = 0;  // of its System.Threading.Thread; 0 if it has none, or if it is unknown
-  // The runtime's ThreadState bits (threads.h): 0x01000000 a worker of the pool, 0x4000 STA, 0x8000 MTA; 0 if unknown.
+  // The runtime's ThreadState, 0 if unknown. These of its bits (threads.h) are the same in .NET Framework and in .NET 8
+  // to 10.
+  static constexpr std::uint32_t kPoolWorker = 0x0100'0000, kSta = 0x4000, kMta = 0x8000, kBackground = 0x200;
   std::uint32_t state = 0;
   std::uint64_t thrown = 0;  // address of the pointer to the exception that it threw last; 0 if there is none
 

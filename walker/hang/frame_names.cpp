@@ -37,6 +37,12 @@ std::string clipped(std::string_view name) {
   return std::string(name.substr(0, end)) + "…";
 }
 
+bool has_method(const Thread& thread, std::string_view begin) {
+  return std::ranges::any_of(thread.stack.frames, [&](const Frame& frame) {
+    return frame.kind == FrameKind::managed && frame.name.starts_with(begin);
+  });
+}
+
 std::string method_of(std::string_view name) {
   name = name.substr(0, kMaxRead);
   std::string method;

@@ -16,6 +16,9 @@ namespace mixwalk {
 // that the C# compiler makes and that begin with an angle bracket keep their angle brackets: "C+<>c.<Run>b__1".
 std::string method_of(std::string_view name);
 
+// Whether a managed frame of the thread has a name that begins so.
+bool has_method(const Thread& thread, std::string_view begin);
+
 // Classifies the frames of a dump, as rules need it. Refers to the snapshot. Pure.
 class FrameNames {
  public:

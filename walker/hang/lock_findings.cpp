@@ -167,10 +167,8 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<WaitCh
 // ProcessExit, for which Environment.Exit waits, on the finalizer thread.
 bool does_work_for(const Thread& thread, std::string_view wait) {
   if (wait == "exit" || wait == "finalizers-wait") return is_finalizer(thread);
-  return wait == "cancellation-callback" && std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
-           return frame.kind == FrameKind::managed &&
-                  frame.name.starts_with("System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
-         });
+  return wait == "cancellation-callback" &&
+         has_method(thread, "System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
 }
 
 // The progress of the threads that do the work for which a thread in this wait waits. If it is not known which of

@@ -51,11 +51,7 @@ std::optional<std::string> unproven_end(const WaitGraph& graph, const TaskPath& 
   return std::nullopt;
 }
 
-bool is_in_timer(const Thread& thread) {
-  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
-    return frame.kind == FrameKind::managed && frame.name.starts_with("System.Threading.TimerQueueTimer.");
-  });
-}
+bool is_in_timer(const Thread& thread) { return has_method(thread, "System.Threading.TimerQueueTimer."); }
 
 // A thread that waits for a task may wait for ever, and may well be right to do so. So this is only a note.
 void unclear_tasks(ProcessFindings& process) {

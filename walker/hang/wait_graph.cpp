@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "walker/hang/frame_names.h"
 #include "walker/hang/waits.h"
 
 namespace mixwalk {
@@ -35,12 +36,6 @@ bool may_give_up_wait(const Thread& thread) {
          });
 }
 
-bool has_method(const Thread& thread, std::string_view begin) {
-  return std::ranges::any_of(thread.stack.frames, [&](const Frame& frame) {
-    return frame.kind == FrameKind::managed && frame.name.starts_with(begin);
-  });
-}
-
 constexpr std::string_view kEnterUpgradeable = "System.Threading.ReaderWriterLockSlim.TryEnterUpgradeableReadLock";
 
 // The pool has threads of its own beside its workers, which the runtime counts as threads of the pool as well.
@@ -49,9 +44,8 @@ bool is_worker(const Thread& thread) {
                                           "System.Threading.PortableThreadPool+WaitThread.",
                                           "System.Threading.PortableThreadPool+IOCompletionPoller."};
   if (is_pool_worker(thread)) return true;
-  return thread.traits.pool && std::ranges::none_of(thread.stack.frames, [&](const Frame& frame) {
-           return std::ranges::any_of(kOthers, [&](std::string_view begin) { return frame.name.starts_with(begin); });
-         });
+  return thread.traits.pool &&
+         std::ranges::none_of(kOthers, [&](std::string_view begin) { return has_method(thread, begin); });
 }
 
 }  // namespace

@@ -52,11 +52,10 @@ class ContextSearch {
       if (thread.os_id == 0 || thread.object == 0 || threads_.size() == kMaxKnownThreads) continue;
       const auto found = walked.find(thread.os_id);
       if (found == walked.end()) continue;
-      constexpr std::uint32_t kPoolWorker = 0x0100'0000;
       threads_.push_back({.thread = found->second,
                           .object = thread.object,
                           .current = objects_.reference(thread.object, {"_synchronizationContext"}),
-                          .pool = (thread.state & kPoolWorker) != 0});
+                          .pool = (thread.state & ClrThread::kPoolWorker) != 0});
     }
   }
 
@@ -138,7 +137,7 @@ class ContextSearch {
   }
 
   std::vector<std::uint64_t> held_by(std::uint64_t object) {
-    std::vector<std::uint64_t> held = objects_.words(object, kMaxHeld);
+    std::vector<std::uint64_t> held = objects_.objects().words(object, kMaxHeld);
     objects_.objects().expect(held);
     std::erase_if(held, [&](std::uint64_t at) { return objects_.type_name(at).empty() || is_end(at); });
     return held;

@@ -4,17 +4,10 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "walker/clr/tasks/managed_objects.h"
 
 namespace mixwalk {
-
-// An array on the managed heap.
-struct ManagedArray {
-  std::uint64_t data = 0;  // address of its first element
-  std::uint32_t length = 0, element_bytes = 0;
-};
 
 // Reads managed objects by paths of fields. Nothing in the target is trusted: every answer may be missing or wrong, and
 // none is large. Not frozen-safe.
@@ -43,12 +36,6 @@ class ObjectPaths {
     const auto at = field(object, path);
     return at ? memory().read_value<T>(*at) : std::nullopt;
   }
-
-  // Returns nothing if the object is no array.
-  std::optional<ManagedArray> array(std::uint64_t object);
-  // The words of the object's fields or elements that may be references, at most so many words. Other data may be among
-  // them.
-  std::vector<std::uint64_t> words(std::uint64_t object, std::size_t most);
 
  private:
   ManagedObjects objects_;

@@ -91,11 +91,11 @@ class ReaderSearch {
   void add_uses(const ClrThread& thread) {
     const std::uint64_t statics = statics_of(thread);
     if (statics == 0) return;
-    const std::vector<std::uint64_t> types = objects_.words(statics, kMaxTypes);
+    const std::vector<std::uint64_t> types = objects_.objects().words(statics, kMaxTypes);
     objects_.objects().expect(types);
     std::vector<std::uint64_t> fields;
     for (const std::uint64_t type : types) {
-      const std::vector<std::uint64_t> words = objects_.words(type, kMaxFields);
+      const std::vector<std::uint64_t> words = objects_.objects().words(type, kMaxFields);
       fields.insert(fields.end(), words.begin(), words.end());
     }
     objects_.objects().expect(fields);

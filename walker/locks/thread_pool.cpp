@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "walker/clr/old_copies.h"
 #include "walker/locks/object_paths.h"
 #include "walker/locks/stack_words.h"
 #include "walker/locks/work_items.h"
@@ -87,15 +88,10 @@ class PoolReader {
     if (queues.size() == 1) queue_ = *queues.begin();
   }
 
-  // A slot of a stack that is not in use any more may lead to the place from which a collection has moved the object.
-  // The same is known of locks (threading_locks.cpp).
   void leave_out_old_copies(std::set<std::uint64_t>& objects, std::size_t most) {
     if (objects.size() <= most) return;
     const std::vector<std::uint64_t> addresses(objects.begin(), objects.end());
-    const std::vector<std::string> types = objects_.objects().clr().heap_object_types(addresses);
-    for (std::size_t i = 0; i < addresses.size() && i < types.size(); ++i) {
-      if (types[i].empty()) objects.erase(addresses[i]);
-    }
+    for (const std::uint64_t copy : old_copies(objects_.objects().clr(), addresses)) objects.erase(copy);
   }
 
   // ThreadCounts: three 16-bit numbers in one word.
@@ -120,7 +116,7 @@ class PoolReader {
     read_queue(objects_.reference(queue_, {"highPriorityWorkItems"}));
     read_queue(objects_.reference(queue_, {"workItems"}));
     if (const auto more = objects_.reference(queue_, {"_assignableWorkItemQueues"}); more != 0) {
-      for (const std::uint64_t queue : objects_.words(more, kMaxQueues)) read_queue(queue);
+      for (const std::uint64_t queue : objects_.objects().words(more, kMaxQueues)) read_queue(queue);
     }
     read_queue(objects_.reference(queue_, {"lowPriorityWorkItems"}));
     for (const std::uint64_t local : locals_) read_local(local);
@@ -133,7 +129,7 @@ class PoolReader {
     std::uint64_t segment = queue == 0 ? 0 : objects_.reference(queue, {"_head"});
     std::set<std::uint64_t> seen;
     while (segment != 0 && seen.insert(segment).second && ++segments_ < kMaxSegments) {
-      const auto slots = objects_.array(objects_.reference(segment, {"_slots"}));
+      const auto slots = objects_.objects().array(objects_.reference(segment, {"_slots"}));
       const auto head = objects_.value<std::uint32_t>(segment, {"_headAndTail", "Head"});
       const auto tail = objects_.value<std::uint32_t>(segment, {"_headAndTail", "Tail"});
       if (!slots || !head || !tail || slots->length == 0) return;
@@ -157,7 +153,7 @@ class PoolReader {
 
   // A thread's own queue is a ring of references.
   void read_local(std::uint64_t queue) {
-    const auto slots = objects_.array(objects_.reference(queue, {"m_array"}));
+    const auto slots = objects_.objects().array(objects_.reference(queue, {"m_array"}));
     const auto head = objects_.value<std::int32_t>(queue, {"m_headIndex"});
     const auto tail = objects_.value<std::int32_t>(queue, {"m_tailIndex"});
     if (!slots || !head || !tail || slots->length == 0 || *head < 0 || *tail <= *head) return;

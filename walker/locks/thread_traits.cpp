@@ -9,9 +9,6 @@
 namespace mixwalk {
 namespace {
 
-// ThreadState of the runtime's threads.h: the same bits in .NET Framework and .NET 8 to 10.
-constexpr std::uint32_t kPoolWorker = 0x0100'0000, kSta = 0x4000, kMta = 0x8000;
-constexpr std::uint32_t kBackground = 0x200;
 // The runtime begins with two threads: the one that has started it, and the finalizer, which is in the background.
 constexpr std::uint32_t kFirstThreads = 2;
 
@@ -37,7 +34,7 @@ const Thread* first_of(const Snapshot& snapshot, const std::map<std::uint32_t, c
   for (const Thread& thread : snapshot.threads) {
     const auto found = known.find(thread.os_id);
     if (found == known.end() || found->second->managed_id > kFirstThreads) continue;
-    if (found->second->state != 0 && (found->second->state & kBackground) == 0) return &thread;
+    if (found->second->state != 0 && (found->second->state & ClrThread::kBackground) == 0) return &thread;
   }
   return nullptr;
 }
@@ -68,9 +65,9 @@ void add_thread_traits(Snapshot& snapshot, std::span<const ClrThread> threads, s
     traits.pumps = is_in_loop(snapshot, thread, traits.main);
     if (const auto found = known.find(thread.os_id); found != known.end()) {
       const std::uint32_t state = found->second->state;
-      traits.pool = (state & kPoolWorker) != 0;
-      traits.sta = (state & kSta) != 0;
-      traits.mta = (state & kMta) != 0;
+      traits.pool = (state & ClrThread::kPoolWorker) != 0;
+      traits.sta = (state & ClrThread::kSta) != 0;
+      traits.mta = (state & ClrThread::kMta) != 0;
     }
     for (const AsyncContext& context : snapshot.contexts) {
       const bool serves = context.thread != 0 && context.thread == thread.os_id;

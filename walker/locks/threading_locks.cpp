@@ -12,6 +12,7 @@
 
 #include "unmanaged/user_address.h"
 #include "walker/clr/heap_walk.h"
+#include "walker/clr/old_copies.h"
 #include "walker/clr/question_messages.h"
 #include "walker/locks/native_waits.h"
 #include "walker/locks/waiting_threads.h"
@@ -199,11 +200,7 @@ class ThreadingLockSearch {
     return locks;
   }
 
-  // Folklore: a collection moves the locks for which threads wait. The slots of a stack that are still in use get the
-  // new addresses, and a slot that is not in use keeps the old one, where the lock's old copy may still be readable.
-  // Real case: each waiter of fixtures/monitors had two locks among its words, and so none was shown. Remedy: if a
-  // waiter has more than one lock among its words, only those at which the heap has an object count. Test: locks_test
-  // (`monitors.exe --collect`).
+  // A waiter that has more than one lock among its words may have old copies (old_copies.h).
   void leave_out_old_copies(Locks& locks, const std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> doubtful;
     for (const Waiter& waiter : waiters) {
@@ -212,10 +209,7 @@ class ThreadingLockSearch {
     }
     if (doubtful.empty() || is_past_deadline()) return;
     const std::vector<std::uint64_t> addresses(doubtful.begin(), doubtful.end());
-    const std::vector<std::string> types = clr_.heap_object_types(addresses);
-    for (std::size_t i = 0; i < addresses.size() && i < types.size(); ++i) {
-      if (types[i].empty()) locks.erase(addresses[i]);
-    }
+    for (const std::uint64_t copy : old_copies(clr_, addresses)) locks.erase(copy);
   }
 
   // A lock that the thread itself holds does not count, since it does not wait for such a lock. Semaphores do not say

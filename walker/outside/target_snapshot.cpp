@@ -4,7 +4,7 @@
 
 #include "walker/clr/clr_jitted_step.h"
 #include "walker/clr/questioned_code.h"
-#include "walker/locks/serving.h"
+#include "walker/locks/managed_waits.h"
 #include "walker/locks/target_locks.h"
 #include "walker/locks/target_tasks.h"
 #include "walker/outside/managed_exception.h"
@@ -57,11 +57,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   add_clr_threads(snapshot, *clr);
   add_managed_exceptions(snapshot, target.memory(), *clr);
   snapshot.locks_missing = kLocksNotLookedFor;
-  if (search.locks) {
-    add_managed_locks(snapshot, target, *clr);
-    add_tasks(snapshot, target, *clr, {.heap = search.heap});
-    add_serving(snapshot, target, *clr);
-  }
+  if (search.locks) add_managed_waits(snapshot, target, *clr, {.heap = search.heap});
   // This comes last, so that only lines are missing if the library fails here.
   add_il_places(snapshot, *clr);
   return snapshot;

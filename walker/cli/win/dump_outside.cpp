@@ -12,8 +12,8 @@
 #include "walker/cli/win/visit.h"
 #include "walker/clr/win/target_clr.h"
 #include "walker/clr/win/worker_questions.h"
+#include "walker/locks/managed_waits.h"
 #include "walker/locks/native_waits.h"
-#include "walker/locks/serving.h"
 #include "walker/locks/target_locks.h"
 #include "walker/locks/target_tasks.h"
 #include "walker/locks/threading_locks.h"
@@ -122,9 +122,7 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   // Threads that wait for a System.Threading.Lock, or that wait for a task or run one, are captured again.
   const bool captures = command_.async || has_threading_waits(snapshot) || has_task_waits(snapshot);
   if (captures) watch_suspensions_of(snapshot.process.id);
-  add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions);
-  add_tasks(snapshot, *prepared.target, *prepared.clr.questions, {.heap = command_.async});
-  add_serving(snapshot, *prepared.target, *prepared.clr.questions);
+  add_managed_waits(snapshot, *prepared.target, *prepared.clr.questions, {.heap = command_.async});
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{}; looked from outside for {} ms, after {} ms", count_words(snapshot.locks.size(), "lock"),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));

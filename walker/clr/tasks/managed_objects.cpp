@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t kMaxTypes = 100'000, kMaxFields = 2'000'000;
 constexpr int kMaxBases = 64;
 constexpr std::uint64_t kAlignment = 8;
-constexpr std::uint64_t kElementCount = 8, kFirstElement = 16;  // of an array
+// The number of an array's elements, and its first element, or the first field of another object.
+constexpr std::uint64_t kElementCount = 8, kFirstElement = 16, kFirstField = 8;
+constexpr std::uint64_t kHeaderBytes = 8;  // the size of an object counts the header before it
 constexpr std::string_view kTaskType = "System.Threading.Tasks.Task", kListBegin = "System.Collections.Generic.List<";
 
 bool may_be_address(std::uint64_t address) { return is_user_address(address) && address % kAlignment == 0; }
@@ -115,22 +117,45 @@ std::uint64_t ManagedObjects::reference(std::uint64_t at, const ManagedType& typ
   return may_be_address(object) ? object : 0;
 }
 
+std::optional<ManagedArray> ManagedObjects::array(std::uint64_t object) {
+  const ManagedType* const type = type_of(object);
+  const auto length = memory_.read_value<std::uint32_t>(object + kElementCount);
+  if (type == nullptr || type->clr.component_bytes == 0 || !length) return std::nullopt;
+  return ManagedArray{object + kFirstElement, *length, type->clr.component_bytes};
+}
+
+std::vector<std::uint64_t> ManagedObjects::words(std::uint64_t object, std::size_t most) {
+  std::uint64_t begin = object + kFirstField, bytes = 0;
+  if (const auto elements = array(object)) {
+    // References are in whole words, so elements of other sizes have none.
+    if (elements->element_bytes % sizeof(std::uint64_t) != 0) return {};
+    begin = elements->data;
+    bytes = std::uint64_t{elements->element_bytes} * elements->length;
+  } else if (const ManagedType* const type = type_of(object)) {
+    const std::uint64_t size = type->clr.base_bytes;
+    bytes = size > kFirstField + kHeaderBytes ? size - kFirstField - kHeaderBytes : 0;
+  }
+  std::vector<std::uint64_t> found(static_cast<std::size_t>(std::min<std::uint64_t>(bytes / 8, most)));
+  found.resize(memory_.read_up_to(begin, found.data(), found.size() * 8) / 8);
+  std::erase_if(found, [](std::uint64_t word) { return !may_be_address(word); });
+  return found;
+}
+
 ManagedObjects::References ManagedObjects::references_of(std::uint64_t list, std::size_t most) {
   References found;
-  const ManagedType* type = type_of(list);
+  const ManagedType* const type = type_of(list);
   if (type == nullptr) return found;
   std::optional<std::uint32_t> size;
   if (type->clr.name.starts_with(kListBegin)) {
     size = value<std::uint32_t>(list, *type, "_size");
     list = reference(list, *type, "_items");
-    type = size && list != 0 ? type_of(list) : nullptr;
-    if (type == nullptr) return found;
+    if (!size) return found;
   }
-  const std::uint32_t elements = memory_.read_value<std::uint32_t>(list + kElementCount).value_or(0);
-  if (type->clr.component_bytes != sizeof(std::uint64_t)) return found;
-  found.all = std::min(elements, size.value_or(elements));
+  const auto elements = array(list);
+  if (!elements || elements->element_bytes != sizeof(std::uint64_t)) return found;
+  found.all = std::min(elements->length, size.value_or(elements->length));
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(found.all, most); ++i) {
-    const auto object = memory_.read_value<std::uint64_t>(list + kFirstElement + 8 * i);
+    const auto object = memory_.read_value<std::uint64_t>(elements->data + 8 * i);
     if (!object) break;
     if (may_be_address(*object)) found.objects.push_back(*object);
   }

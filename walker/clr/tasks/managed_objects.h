@@ -27,6 +27,12 @@ struct ManagedType {
   bool is(std::string_view name) const;
 };
 
+// An array on the managed heap.
+struct ManagedArray {
+  std::uint64_t data = 0;  // address of its first element
+  std::uint32_t length = 0, element_bytes = 0;
+};
+
 // Reads objects of a target by the names of their fields. Types are asked for once and kept. Nothing of the target is
 // trusted. Not frozen-safe; one thread at a time.
 class ManagedObjects {
@@ -54,6 +60,12 @@ class ManagedObjects {
   }
   // The same for a reference to an object; 0 if there is none.
   std::uint64_t reference(std::uint64_t at, const ManagedType& type, std::string_view field) const;
+
+  // Returns nothing if the object is no array.
+  std::optional<ManagedArray> array(std::uint64_t object);
+  // The words of the object's fields or elements that may be references, at most so many words. Other data may be among
+  // them.
+  std::vector<std::uint64_t> words(std::uint64_t object, std::size_t most);
 
   // The references in an array, or in a List<T>. At most so many of them are read; `all` is how many there are.
   struct References {

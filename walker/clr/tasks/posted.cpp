@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <string_view>
 
 namespace mixwalk {
 namespace {
@@ -10,7 +11,6 @@ namespace {
 // How many objects are looked at for one context, and how many words of one object. The queues of Windows Forms and WPF
 // are within some hundred objects.
 constexpr std::size_t kMaxReached = 5000, kMaxWords = 4096;
-constexpr std::uint64_t kArrayCount = 8;  // where the number of an array's elements is
 
 // An object through which the search does not go, since what it leads to is not in the queue of the context: the
 // state of an async method keeps the delegate that makes it go on, wherever that was posted, and a thread or another
@@ -23,21 +23,11 @@ bool leads_elsewhere(const ManagedType& type) {
          std::ranges::any_of(kOthers, [&](std::string_view other) { return type.is(other); });
 }
 
-// The words of an object that may be references, without its first one.
+// The words of an object through which the search goes.
 std::vector<std::uint64_t> words_of(ManagedObjects& objects, std::uint64_t object, bool is_context) {
   const ManagedType* const type = objects.type_of(object);
-  if (type == nullptr || type->clr.name == "System.String") return {};
-  if (!is_context && leads_elsewhere(*type)) return {};
-  std::uint64_t bytes = type->clr.base_bytes;
-  if (type->clr.component_bytes != 0) {
-    const auto elements = objects.memory().read_value<std::uint32_t>(object + kArrayCount).value_or(0);
-    bytes += std::uint64_t{elements} * type->clr.component_bytes;
-  }
-  const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes / 8, kMaxWords));
-  std::vector<std::uint64_t> words(count);
-  words.resize(objects.memory().read_up_to(object, words.data(), 8 * count) / 8);
-  if (!words.empty()) words.erase(words.begin());
-  return words;
+  if (type == nullptr || (!is_context && leads_elsewhere(*type))) return {};
+  return objects.words(object, kMaxWords);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ using Clock = std::chrono::steady_clock;
 // How often the heap's answers are asked again for tasks that they led to.
 constexpr int kMaxRounds = 16;
 constexpr std::size_t kMaxContexts = 256;
-// The limit for tasks in the queue of one semaphore.
 // The limit for tasks of the heap that are looked at: 16 bytes each.
 constexpr std::size_t kMaxHeapTasks = 4'000'000;
+// The limit for tasks in the queue of one semaphore.
 constexpr std::size_t kMaxQueued = 100'000;
 constexpr std::size_t kStepsOfClock = 64;
 
@@ -290,8 +290,8 @@ FoundTasks consistent_tasks(const FoundTasks& first, FoundTasks second) {
     const AsyncTask* const then = before(task.address);
     same.push_back(then != nullptr && then->status == task.status && then->thread == task.thread &&
                    then->await_number == task.await_number && then->not_resumed == task.not_resumed &&
-                   then->type == task.type && then->object == task.object && context(first, *then) == context(second, task) &&
-                   same_awaits(*then, task));
+                   then->type == task.type && then->object == task.object &&
+                   context(first, *then) == context(second, task) && same_awaits(*then, task));
   }
   for (std::size_t i = 0; i < second.tasks.size(); ++i) {
     if (same[i]) continue;

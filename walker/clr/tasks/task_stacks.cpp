@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "walker/clr/old_copies.h"
 #include "walker/clr/tasks/state_machine_name.h"
 #include "walker/clr/tasks/task_reader.h"
 
@@ -152,16 +153,9 @@ class StackSearch {
     if (!tasks.empty()) found_.waited_for_all.push_back({thread_.os_id, counters.front(), std::move(tasks)});
   }
 
-  // Folklore: a collection moves objects, and a slot of a stack that is no longer in use keeps the old address, where
-  // the old copy may still be readable (ThreadingLockSearch). Only one of the two is an object of the heap.
   void leave_out_old_copies(std::vector<std::uint64_t>& objects) {
     if (objects.size() < 2) return;
-    const std::vector<std::string> types = objects_.clr().heap_object_types(objects);
-    std::vector<std::uint64_t> kept;
-    for (std::size_t i = 0; i < objects.size() && i < types.size(); ++i) {
-      if (!types[i].empty()) kept.push_back(objects[i]);
-    }
-    objects = std::move(kept);
+    for (const std::uint64_t copy : old_copies(objects_.clr(), objects)) std::erase(objects, copy);
   }
 
   void find_machine(std::string_view machine, const std::vector<std::uint64_t>& objects) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -96,20 +97,20 @@ class TaskObjects {
     const std::uint64_t table = next_type_;
     next_type_ += 0x100;
     memory.put(table, std::uint64_t{0});
-    ClrType type{.name = name, .parent = parent, .fields = {}, .base_bytes = begin};
-    if (parent != 0) {
-      type.fields = clr.types_of[parent].fields;
-      type.base_bytes = clr.types_of[parent].base_bytes;
-    }
+    ClrType type{.name = name, .parent = parent, .fields = {}};
+    std::uint32_t& end = ends_.try_emplace(table, parent != 0 ? ends_.at(parent) : begin).first->second;
+    if (parent != 0) type.fields = clr.types_of[parent].fields;
     for (const Field& of : fields) {
-      type.fields.push_back({of.name, type.base_bytes, of.element, of.type});
-      type.base_bytes += of.type != 0 ? clr.types_of[of.type].base_bytes : 8;
+      type.fields.push_back({of.name, end, of.element, of.type});
+      end += of.type != 0 ? ends_.at(of.type) : 8;
     }
-    if (parent == 0 && begin != 0) type.base_bytes = std::max(type.base_bytes, 24u);
+    // As the collector counts: with the header before the object, and no less than three words.
+    type.base_bytes = std::max(end + 8, 24u);
     clr.types_of[table] = type;
     return table;
   }
 
+  std::map<std::uint64_t, std::uint32_t> ends_;  // where a type's fields end, by MethodTable
   std::uint64_t next_object_ = kHeap, next_type_ = kTypes;
 
  public:
