@@ -108,6 +108,9 @@ std::optional<ChainJudgement> judge_chain(ProcessFindings& process, const WaitCh
   const bool is_worth_it = chain.waiters.size() > 1 || out.holder_sleeps;
   // If the thread serves a call or is joined, and makes progress, a finding is not worthwhile.
   if (out.contended && (!is_worth_it || !held)) return std::nullopt;
+  // Threads wait for tasks that others run all the time. In a body of Parallel.For between two dumps it may not be seen
+  // whether the thread has run.
+  if (lock == nullptr && unclear) return std::nullopt;
   if (known) {
     out.holder = &process.snapshot.threads[chain.holder];
     const bool stopped = ends_in_pause(process, chain) && holder->verdict == Verdict::returned;

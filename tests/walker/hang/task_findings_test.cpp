@@ -462,6 +462,19 @@ TEST(TaskFindingsTest, ATaskThatTheProgramMustEndIsANote) {
   }
 }
 
+// Real case: a thread of the pool waited for Parallel.ForEach, whose bodies ran on other threads of the pool.
+TEST(TaskFindingsTest, ATaskOfAThreadOfWhichNothingIsKnownIsNoFinding) {
+  auto of = dumps(2, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, pool_thread(task_wait())).waits_for(0);
+    builder.thread(2, pool_thread({"ntdll!NtFuture", "M Orders.Price.Sum(System.Int32)"}));
+    builder.task({.kind = delegate, .status = running, .thread = 2});
+  });
+  for (Snapshot& dump : of) dump.threads[1].cpu.reset();
+  const Findings found = find(of);
+  EXPECT_THAT(kinds(found), ElementsAre());
+  EXPECT_EQ(headline(found), "nothing is stuck");
+}
+
 TEST(TaskFindingsTest, ATimerWhoseEndItsCallbackWaitsForIsANoteThatSaysSo) {
   const Findings found = find(2, [](HangBuilder& builder, std::size_t) {
     std::vector<std::string> frames = task_wait("M Orders.Close(System.Object)");
