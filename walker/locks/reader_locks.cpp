@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "unmanaged/user_address.h"
@@ -15,16 +17,26 @@ constexpr std::string_view kLock = "System.Threading.ReaderWriterLockSlim",
                            kCount = "System.Threading.ReaderWriterCount";
 // How many bytes of the runtime's Thread are read. It is not larger, and reading beyond it does no harm.
 constexpr std::size_t kRuntimeThreadBytes = 4096;
-constexpr std::size_t kMaxReadingThreads = 5'000, kMaxTypes = 4'096, kMaxFields = 64, kMaxCounts = 1'000;
+constexpr std::size_t kMaxReadingThreads = 5'000, kMaxTypes = 4'096, kMaxFields = 64, kMaxCounts = 1'000,
+                      kMaxBuckets = 64;
+constexpr std::string_view kReferences = "System.Object[]";
 constexpr std::uint32_t kNone = ~0u;
 
-// ThreadLocalData, its beginning.
+// ThreadLocalData of .NET 9 and later, its beginning.
 struct ThreadData {
   std::uint32_t array_bytes = 0, collectible_bytes = 0;
   std::uint64_t array = 0, collectible = 0;
   std::uint64_t thread = 0;
 };
 static_assert(sizeof(ThreadData) == 32);
+
+// ThreadStaticHandleBucket of .NET 8. A ThreadStaticHandleTable begins with the address of its first bucket.
+struct StaticsBucket {
+  std::uint64_t next = 0;
+  std::uint32_t elements = 0, used = 0;
+  std::uint64_t handle = 0;  // leads to an array of static references
+};
+static_assert(sizeof(StaticsBucket) == 24);
 
 // A thread's use of one lock.
 struct Use {
@@ -40,9 +52,11 @@ class ReaderSearch {
   }
 
   void add() {
+    bool found = false;
     for (const ClrThread& thread : threads_) {
-      if (thread.os_id != 0) add_uses(thread);
+      if (thread.os_id != 0) found = add_uses(thread) || found;
     }
+    if (!found) add_uses_of_tables();
     if (!uses_.empty() && target_.forget_memory()) leave_out_moved();
     for (Lock& lock : snapshot_.locks) {
       if (lock.type != kLock || lock.owner != 0 || !lock.held) continue;
@@ -74,23 +88,30 @@ class ReaderSearch {
     });
   }
 
+  // The words of the runtime's Thread, and of what lies behind it.
+  using Words = std::array<std::uint64_t, kRuntimeThreadBytes / 8>;
+  Words words_of(const ClrThread& thread) {
+    Words words{};
+    objects_.memory().read_up_to(thread.address, words.data(), kRuntimeThreadBytes);
+    return words;
+  }
+
   // The array of the thread's static references; 0 if it cannot be found.
   std::uint64_t statics_of(const ClrThread& thread) {
-    std::array<std::uint64_t, kRuntimeThreadBytes / 8> words{};
-    const std::size_t bytes = objects_.memory().read_up_to(thread.address, words.data(), kRuntimeThreadBytes);
-    for (std::size_t i = 0; i < bytes / 8; ++i) {
+    const Words words = words_of(thread);
+    for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] % 8 != 0 || !is_user_address(words[i])) continue;
       const auto data = objects_.memory().read_value<ThreadData>(words[i]);
       if (!data || data->thread != thread.address || data->array_bytes == 0) continue;
-      if (objects_.type_name(data->array) == "System.Object[]") return data->array;
+      if (objects_.type_name(data->array) == kReferences) return data->array;
     }
     return 0;
   }
 
-  // Each object of the array has the static references of one type.
-  void add_uses(const ClrThread& thread) {
+  // Each object of the array has the static references of one type. Returns whether there is such an array.
+  bool add_uses(const ClrThread& thread) {
     const std::uint64_t statics = statics_of(thread);
-    if (statics == 0) return;
+    if (statics == 0) return false;
     const std::vector<std::uint64_t> types = objects_.objects().words(statics, kMaxTypes);
     objects_.objects().expect(types);
     std::vector<std::uint64_t> fields;
@@ -98,9 +119,54 @@ class ReaderSearch {
       const std::vector<std::uint64_t> words = objects_.objects().words(type, kMaxFields);
       fields.insert(fields.end(), words.begin(), words.end());
     }
-    objects_.objects().expect(fields);
-    for (const std::uint64_t field : fields) {
-      if (objects_.type_name(field) == kCount) return add_list(thread.os_id, field);
+    add_first_list(thread.os_id, fields);
+    return true;
+  }
+
+  void add_first_list(std::uint32_t thread, const std::vector<std::uint64_t>& references) {
+    objects_.objects().expect(references);
+    const auto list = std::ranges::find_if(references, [&](std::uint64_t at) {
+      return objects_.type_name(at) == kCount;
+    });
+    if (list != references.end()) add_list(thread, *list);
+  }
+
+  // .NET 8: the arrays to which a table at this address leads; none if there is no such table.
+  std::vector<std::uint64_t> arrays_of_table(std::uint64_t table) {
+    std::vector<std::uint64_t> arrays;
+    if (table % 8 != 0 || !is_user_address(table)) return {};
+    std::uint64_t at = objects_.memory().read_value<std::uint64_t>(table).value_or(0);
+    for (std::size_t i = 0; i < kMaxBuckets && at != 0; ++i) {
+      const auto bucket = objects_.memory().read_value<StaticsBucket>(at);
+      if (!bucket || bucket->elements == 0) return {};
+      const std::uint64_t array = objects_.memory().read_value<std::uint64_t>(bucket->handle).value_or(0);
+      if (objects_.type_name(array) != kReferences) return {};
+      const auto elements = objects_.objects().array(array);
+      if (!elements || elements->length != bucket->elements) return {};
+      arrays.push_back(array);
+      at = bucket->next;
+    }
+    return arrays;
+  }
+
+  // .NET 8: a word of the runtime's Thread leads to the table, in every Thread the same word. The table does not lead
+  // back, and the Thread of another thread may lie behind this one, so only the first such word of all threads counts.
+  void add_uses_of_tables() {
+    std::size_t word = kRuntimeThreadBytes / 8;
+    for (const ClrThread& thread : threads_) {
+      const Words words = words_of(thread);
+      const auto end = words.begin() + static_cast<std::ptrdiff_t>(word);
+      const auto first = std::find_if(words.begin(), end, [&](std::uint64_t at) { return !arrays_of_table(at).empty(); });
+      word = static_cast<std::size_t>(first - words.begin());
+    }
+    if (word == kRuntimeThreadBytes / 8) return;
+    for (const ClrThread& thread : threads_) {
+      if (thread.os_id == 0) continue;
+      std::vector<std::uint64_t> references;
+      for (const std::uint64_t array : arrays_of_table(words_of(thread)[word])) {
+        std::ranges::copy(objects_.objects().words(array, kMaxTypes), std::back_inserter(references));
+      }
+      add_first_list(thread.os_id, references);
     }
   }
 

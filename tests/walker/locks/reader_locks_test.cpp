@@ -40,6 +40,17 @@ class ReaderLocks : public testing::Test, protected test::StandingProgram {
     heap.put(address + 0x100, data);
     return data;
   }
+  // The same in .NET 8, where a word of the thread leads to a table of arrays. Returns the address of the first bucket.
+  std::uint64_t give_table(std::size_t thread, std::uint64_t list) {
+    const std::uint64_t references = heap.array_type("System.Object[]");
+    const std::uint64_t table = heap.room(8), bucket = heap.room(24), handle = heap.room(8);
+    heap.put(handle, heap.array(references, {0, list, 0}));
+    heap.put(bucket + 8, 3);
+    heap.put(bucket + 16, handle);
+    heap.put(table, bucket);
+    heap.put(clr.clr_threads[thread].address + 0x200, table);
+    return bucket;
+  }
   std::vector<std::uint32_t> sharers() {
     snapshot.locks[0].sharers.clear();
     add_readers(snapshot, target, clr);
@@ -70,6 +81,31 @@ TEST_F(ReaderLocks, TheDataOfAnotherThreadDoesNotCount) {
   const std::uint64_t data = give_list(0, count(7, 1));
   heap.put(data + 24, clr.clr_threads[1].address);
   EXPECT_EQ(sharers(), Ids{});
+}
+
+TEST_F(ReaderLocks, OfNet8AreThoseWithAnEntryInTheirTable) {
+  const std::uint64_t first = give_table(0, count(3, 1, count(7, 1)));
+  give_table(1, count(7, 0));
+  EXPECT_EQ(sharers(), Ids{0x10});
+  heap.put(first, give_table(1, 0));  // a second bucket
+  EXPECT_EQ(sharers(), Ids{0x10});
+  heap.put(first + 8, 4);  // the array has another length
+  EXPECT_EQ(sharers(), Ids{});
+}
+
+// The Thread of another thread lies behind that of a thread without static references.
+TEST_F(ReaderLocks, TheTableOfTheNextThreadDoesNotCount) {
+  give_table(1, count(7, 1));
+  const std::uint64_t table = heap.room(8);
+  heap.put(table, give_table(1, count(7, 1)));
+  heap.put(clr.clr_threads[0].address + 0x300, table);
+  EXPECT_EQ(sharers(), Ids{0x20});
+}
+
+TEST_F(ReaderLocks, ABucketThatLeadsToItselfEnds) {
+  const std::uint64_t bucket = give_table(0, count(7, 1));
+  heap.put(bucket, bucket);
+  EXPECT_EQ(sharers(), Ids{0x10});
 }
 
 TEST_F(ReaderLocks, AThreadThatMayBeginToWriteReads) {
