@@ -12,18 +12,25 @@
 namespace mixwalk {
 namespace {
 
-// The walk reads objects one after the other, so it reads so much at once.
+// The walk reads objects one after the other, so it reads so much at once, but nothing behind the part: that memory is
+// often not there, and would be tried page by page.
 constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
 
 class WindowedMemory final : public MemoryReader {
  public:
-  explicit WindowedMemory(const MemoryReader& memory) : memory_(memory), window_(kWindowBytes) {}
+  explicit WindowedMemory(const MemoryReader& memory) : memory_(memory) {}
+
+  // From now on, the window ends here at the latest.
+  void set_end(std::uint64_t end) { end_ = end; }
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
     if (bytes > kWindowBytes) return false;
     if (address - begin_ >= filled_ || bytes > filled_ - (address - begin_)) {
+      const std::uint64_t left = end_ > address ? end_ - address : 0;
+      const auto wanted = static_cast<std::size_t>(std::clamp<std::uint64_t>(left, bytes, kWindowBytes));
+      if (window_.size() < wanted) window_.resize(wanted);
       begin_ = address;
-      filled_ = memory_.read_up_to(address, window_.data(), kWindowBytes);
+      filled_ = memory_.read_up_to(address, window_.data(), wanted);
       if (bytes > filled_) return false;
     }
     std::memcpy(into, window_.data() + (address - begin_), bytes);
@@ -33,6 +40,7 @@ class WindowedMemory final : public MemoryReader {
  private:
   const MemoryReader& memory_;
   mutable std::vector<std::byte> window_;
+  std::uint64_t end_ = 0;
   mutable std::uint64_t begin_ = 0;
   mutable std::size_t filled_ = 0;
 };
@@ -65,9 +73,10 @@ HeapTasks read_heap_tasks(ManagedObjects& objects, std::size_t most, HeapDeadlin
     wanted.emplace(method_table, wanted_of(type));
     return type != nullptr ? ObjectBytes{type->clr.base_bytes, type->clr.component_bytes} : ObjectBytes{};
   };
-  const WindowedMemory memory(objects.memory());
+  WindowedMemory memory(objects.memory());
   found.whole = !heap.parts.empty();
   for (const HeapPart& part : heap.parts) {
+    memory.set_end(part.end);
     const std::uint64_t end = walk_objects(
         memory, part, heap.types, deadline, [&](std::uint64_t object, std::uint64_t method_table) {
           const Wanted& of = wanted[method_table];
