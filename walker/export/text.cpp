@@ -258,10 +258,16 @@ class DumpTextWriter {
     const auto add = [&](const std::string& line) {
       text += fmt::format("  {}{}{}\n", paint(kLock), line, paint(kReset));
     };
-    if (const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id); lock != nullptr) {
+    const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id);
+    const Wait wait = wait_of(names_, thread);
+    const bool said = wait.state != WaitState::runs && !wait.words.empty() && !is_crashed(thread);
+    // Tasks, semaphores and events of .NET wait to be pulsed at an object of their own, which means nothing to a reader.
+    const std::vector<StackFrame>& frames = thread.stack.frames;
+    const bool by_method = wait.frame < frames.size() && frames[wait.frame].kind == FrameKind::managed;
+    const bool own_object = pulse && said && by_method && wait.rule != "monitor-wait";
+    if (lock != nullptr && !own_object) {
       add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
-    } else if (const Wait wait = wait_of(names_, thread);
-               wait.state != WaitState::runs && !wait.words.empty() && !is_crashed(thread)) {
+    } else if (said) {
       add((wait.state == WaitState::idle ? "idle: " : "") + bounded(wait.words));
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);

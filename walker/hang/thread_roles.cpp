@@ -47,7 +47,7 @@ std::string_view role_words(ThreadRoles roles) noexcept {
 std::string head_words(ThreadRoles roles, const ThreadTraits& traits) {
   std::string words(role_words(roles));
   const auto add = [&](std::string_view word) { words.append(words.empty() ? "" : ", ").append(word); };
-  if (traits.pool) add("pool worker");
+  if (traits.pool) add("pool thread");
   if (traits.sta) add("STA");
   if (traits.mta) add("MTA");
   return words;

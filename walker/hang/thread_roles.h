@@ -24,7 +24,7 @@ std::string_view role_words(ThreadRoles roles) noexcept;
 // The same in formats: "main", "ui".
 std::vector<std::string_view> role_names(ThreadRoles roles);
 
-// What a thread is, for its head line: "main and UI thread, STA", "pool worker, MTA". Empty if nothing is known.
+// What a thread is, for its head line: "main and UI thread, STA", "pool thread, MTA". Empty if nothing is known.
 std::string head_words(ThreadRoles roles, const ThreadTraits& traits);
 
 // The roles of each thread of a dump, by its traits and by its frames. Pure.

@@ -97,6 +97,19 @@ TEST(Text, WhatAThreadHoldsAndWaitsFor) {
   EXPECT_NE(many.find("  holds an object 0x40\n  holds 3 more locks\n"), std::string::npos) << many;
 }
 
+TEST(Text, AThreadThatWaitsToBePulsedAtAnObjectOfATaskWaitsForTheTask) {
+  Snapshot snapshot = representative_snapshot();
+  std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+  frames.erase(frames.begin() + 1, frames.begin() + 3);  // the P/Invoke
+  frames[3].name = "Orders.Form.OnClick()";
+  frames[1] = frames[2] = frames[3];
+  frames[1].name = "System.Threading.Monitor.Wait(System.Object)";
+  frames[2].name = "System.Threading.Tasks.Task.InternalWait(System.Int32)";
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("  waits for a task (sync over async)\n  holds System.Object 0x120003040"), std::string::npos)
+      << text;
+}
+
 // Both are objects of .NET, and their kind is the same.
 TEST(Text, ALockOfDotNetIsCalledByItsType) {
   Snapshot snapshot;
