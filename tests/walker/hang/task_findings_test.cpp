@@ -246,10 +246,11 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
     return made;
   };
   using enum LockKind;
-  // Two Joins, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader and a monitor, a
+  // Two Joins, a Join and a monitor, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader and a monitor, a
   // semaphore and a monitor.
   const std::vector<std::pair<Lock, Lock>> pairs = {
       {lock(thread_end, 2, 1), lock(thread_end, 1, 2)},
+      {lock(thread_end, 2, 1), lock(monitor, 1, 2)},
       {lock(mutex, 2, 1), lock(mutex, 1, 2)},
       {lock(LockKind::semaphore, 2, 1, true), lock(LockKind::semaphore, 1, 2, true)},
       {lock(threading_lock, 2, 1), lock(threading_lock, 1, 2)},
@@ -262,6 +263,30 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
     EXPECT_EQ(found.findings[0].title, "Deadlock of 2 threads");
     EXPECT_EQ(found.findings[0].threads.size(), 2u);
   }
+}
+
+TEST(TaskFindingsTest, AJoinOfLimitedTimeIsInNoDeadlock) {
+  const auto found = [](const std::string& method) {
+    return crosswise({.kind = LockKind::thread_end, .owner = 2, .held = true, .waiters = {{1}}},
+                     {.address = 0x100, .owner = 1, .held = true, .waiters = {{2}}},
+                     {kWait, "coreclr!", "M System.Threading.Thread.Join(System.Int32)", method, "M Orders.Stop()"},
+                     kEnter);
+  };
+  EXPECT_EQ(severity(found("M System.Threading.Thread.Join()")), Severity::deadlock);
+  EXPECT_EQ(severity(found("M System.Threading.Thread.Join(System.TimeSpan)")), Severity::note);
+  EXPECT_EQ(severity(found("M Orders.StopSoon()")), Severity::note);
+}
+
+// Thread 1 runs a task and waits for the end of thread 2, which waits for that task.
+TEST(TaskFindingsTest, AJoinOfAThreadThatWaitsForATaskOfTheJoiningThread) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(kJoin), "closing");
+    builder.thread(2, managed_thread(task_wait()), "saving").waits_for(0);
+    builder.task({.kind = delegate, .status = running, .method = "Orders.Close()", .thread = 1});
+    builder.lock({.kind = LockKind::thread_end, .owner = 2, .held = true, .waiters = {{1}}});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(found.findings[0].threads.size(), 2u);
 }
 
 TEST(TaskFindingsTest, AWriterWaitsForAllReaders) {
@@ -604,6 +629,30 @@ TEST(TaskFindingsTest, TheOutputOfAProcessThatHasEnded) {
     builder.task({.kind = async_method, .status = running, .thread = 2});
   });
   EXPECT_THAT(kinds(read), ElementsAre());
+}
+
+// The worker of the pool that reads the pipe waits for the other process as well.
+TEST(TaskFindingsTest, TheOutputOfAProcessThatHasEndedIsReadByAWorker) {
+  const auto read_in = [](const std::vector<std::string>& callers) {
+    return find(2, [&](HangBuilder& builder, std::size_t) {
+      builder
+          .thread(1,
+                  managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object, System.Int32)",
+                                  "M System.Threading.ManualResetEventSlim.Wait(System.Int32)",
+                                  "M System.Threading.Tasks.Task.InternalWait(System.Int32)",
+                                  "M System.Diagnostics.Process.WaitForExit()", "M Orders.Tool.Run()"}),
+                  "build")
+          .waits_for(0);
+      std::vector<std::string> reads = {"ntdll!NtReadFile", "kernelbase!ReadFile",
+                                        "M System.IO.RandomAccess.ReadAtOffset(System.IntPtr)"};
+      reads.insert(reads.end(), callers.begin(), callers.end());
+      builder.thread(2, pool_thread(reads));
+      builder.task({.kind = async_method, .awaits = {1}}).task({.kind = async_method, .status = running, .thread = 2});
+    });
+  };
+  EXPECT_THAT(kinds(read_in({})), ElementsAre(FindingKind::process_output));
+  // It has the output, and reads another file.
+  EXPECT_THAT(kinds(read_in({"M Orders.Tool.Handle()"})), ElementsAre());
 }
 
 TEST(TaskFindingsTest, IndicesThatNameNothingAreLeftOut) {
