@@ -19,8 +19,7 @@
 namespace mixwalk {
 namespace {
 
-// Not among them: crossed-mutexes, whose owners only the wait chains of Windows know (Wine has none), and
-// crossed-semaphores, whose holders nothing proves.
+// Not among them: crossed-mutexes, whose owners only the wait chains of Windows know (Wine has none).
 const std::string kLocks =
     "monitor-and-semaphore+full-collection+crossed-reader-writer-locks+reader-and-monitor+write-while-reading+"
     "crossed-joins+process-output";
@@ -28,7 +27,7 @@ const std::string kTasks =
     "result-in-context+result-in-asked-context+monitor-and-context+forgotten-source+when-all+value-source+full-channel+"
     "timer+timer-with-event+pool-waits";
 // Its proof needs the IL of methods, which mixwalk reads on .NET 9 and later.
-const std::string kAsyncSemaphores = "crossed-async-semaphores";
+const std::string kAsyncSemaphores = "crossed-async-semaphores+crossed-semaphores";
 const std::string kAllTasks = kTasks + "+" + kAsyncSemaphores;
 
 // The exit code of a program that only hangs in this way.

@@ -265,6 +265,38 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
   }
 }
 
+// Each of two threads has entered one semaphore and waits for the other one, but more threads may have entered them.
+TEST(TaskFindingsTest, SemaphoresThatManyMayEnterAreTakenCrosswise) {
+  const auto found = [](std::size_t count, std::uint32_t entered, bool goes_on = false) {
+    return find(count, [&](HangBuilder& builder, std::size_t i) {
+      builder.thread(1, managed_thread(kSemaphore), "printing").cpu(goes_on ? i * 900 : 1);
+      builder.thread(2, managed_thread(kSemaphore), "scanning").cpu(1);
+      for (const std::uint32_t holder : {1u, 2u}) {
+        builder.lock({.kind = LockKind::semaphore, .address = 0xA0 * holder, .held = true, .recursion = entered,
+                      .waiters = {{3 - holder}}, .sharers = {holder}});
+      }
+    });
+  };
+  for (const std::size_t count : {1u, 2u}) {
+    for (const std::uint32_t entered : {0u, 2u}) {
+      const Findings one = found(count, entered);
+      ASSERT_THAT(kinds(one), ElementsAre(FindingKind::chain));
+      EXPECT_EQ(severity(one), Severity::note);
+      EXPECT_EQ(one.findings[0].title, "2 threads may wait for each other");
+      EXPECT_THAT(one.findings[0].details,
+                  ElementsAre("It is not known how many can enter the semaphore 0x140. So another thread or task may "
+                              "have entered it too, and may release it."));
+      ASSERT_EQ(one.findings[0].threads.size(), 2u);
+      EXPECT_EQ(one.findings[0].threads[0].words,
+                "waits for the semaphore 0x140, held by thread 0x2 \"scanning\"");
+      EXPECT_EQ(one.findings[0].threads[1].words, "waits for the semaphore 0xa0, held by thread 0x1 \"printing\"");
+      if (count == 2) EXPECT_EQ(thread_of(one, 1).verdict, Verdict::unclear);
+    }
+  }
+  EXPECT_THAT(kinds(found(2, 1)), ElementsAre(FindingKind::deadlock));
+  EXPECT_THAT(kinds(found(2, 0, true)), ElementsAre());
+}
+
 TEST(TaskFindingsTest, AJoinOfLimitedTimeIsInNoDeadlock) {
   const auto found = [](const std::string& method) {
     return crosswise({.kind = LockKind::thread_end, .owner = 2, .held = true, .waiters = {{1}}},
