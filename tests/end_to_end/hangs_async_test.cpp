@@ -19,20 +19,20 @@
 namespace mixwalk {
 namespace {
 
-// Not among them: crossed-mutexes and crossed-joins, whose owners only the wait chains of Windows know (Wine has none),
-// crossed-semaphores, whose holders nothing proves, and process-output.
+// Not among them: crossed-mutexes, whose owners only the wait chains of Windows know (Wine has none).
 const std::string kLocks =
-    "monitor-and-semaphore+full-collection+crossed-reader-writer-locks+reader-and-monitor+write-while-reading";
+    "monitor-and-semaphore+full-collection+crossed-reader-writer-locks+reader-and-monitor+write-while-reading+"
+    "crossed-joins+process-output";
 const std::string kTasks =
     "result-in-context+result-in-asked-context+monitor-and-context+forgotten-source+when-all+value-source+full-channel+"
     "timer+timer-with-event+pool-waits";
 // Its proof needs the IL of methods, which mixwalk reads on .NET 9 and later.
-const std::string kAsyncSemaphores = "crossed-async-semaphores";
+const std::string kAsyncSemaphores = "crossed-async-semaphores+crossed-semaphores";
 const std::string kAllTasks = kTasks + "+" + kAsyncSemaphores;
 
 // The exit code of a program that only hangs in this way.
 ExitCode code_of(const std::string& way) {
-  static const std::set<std::string> kStuck = {"full-collection"};
+  static const std::set<std::string> kStuck = {"full-collection", "process-output"};
   static const std::set<std::string> kNotKnown = {"forgotten-source", "when-all",     "value-source",
                                                   "full-channel",     "pool-waits",   "timer-with-event"};
   if (kNotKnown.contains(way)) return ExitCode::ok;

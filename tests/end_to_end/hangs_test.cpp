@@ -26,7 +26,7 @@ TEST(Hangs, ANativeCallbackThatDoesNotReturn) { expect_hang("callback", ExitCode
 TEST(Hangs, AReaderWriterLockOfAThreadInNativeCode) { expect_hang("reader-writer-lock", ExitCode::stuck); }
 TEST(Hangs, AnInterpreterAndAMonitorThatAreTakenCrosswise) { expect_hang("interpreter", ExitCode::stuck); }
 TEST(Hangs, ASpinLockThatIsNotReleased) { expect_hang("spin-lock", ExitCode::stuck); }
-TEST(Hangs, AStaticConstructorThatWaits) { expect_hang("class-constructor", ExitCode::stuck); }
+TEST(Hangs, AStaticConstructorThatWaits) { expect_hang("class-constructor", ExitCode::deadlock); }
 
 // Without the runtime's debugging library, the callers of managed code are guessed, so nothing can be said about a
 // thread below a guess. (Before, the threads had "moved", and "nothing is stuck" was wrong.)

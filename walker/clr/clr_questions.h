@@ -157,11 +157,13 @@ struct ClrIlStep {
     constant,  // the number `number`
     branch,    // to the offset `number`. A switch is one step for each of its targets
     handler,   // of exceptions: from the first instruction that it protects to the offset `number`. These come last
+    store_argument,  // number `number`, or takes its address
   };
   Kind kind = Kind::other;
   std::uint32_t begin = 0, end = 0;  // offsets in the method's IL, of the instruction and behind it
   std::int64_t number = 0;           // of a call: how many arguments it has, `this` not counted
   std::string name;
+  bool instance = false;  // of a call: the method has a `this`
 
   bool operator==(const ClrIlStep&) const = default;
 };

@@ -72,6 +72,38 @@ void pool_deadlock(ProcessFindings& process, const GraphChains& waits, const Wai
   process.add(std::move(out));
 }
 
+// `circle`: nodes of which each needs the next one. `open`: by node, the semaphores that may have other holders.
+void unclear_circle(ProcessFindings& process, std::vector<std::uint32_t> circle, const std::vector<bool>& open) {
+  const WaitGraph& graph = process.graph;
+  const auto os_id = [&](std::uint32_t node) {
+    return graph.is_thread(node) ? process.snapshot.threads[node].os_id : WaitGraph::kNone;
+  };
+  std::rotate(circle.begin(), std::ranges::min_element(circle, {}, os_id), circle.end());
+  const auto semaphore = std::ranges::find_if(circle, [&](std::uint32_t node) { return open[node]; });
+  if (semaphore == circle.end()) return;
+  std::vector<std::uint32_t> indices;
+  // Circles with tasks are left to find_tasks().
+  for (std::size_t i = 0; i < circle.size(); i += 2) {
+    if (i + 1 == circle.size() || !graph.is_thread(circle[i])) return;
+    if (graph.node(circle[i + 1]).kind != WaitNode::Kind::lock) return;
+    const std::uint32_t index = process.by_place[circle[i]];
+    const bool left = process.covered.contains(index) || process.progressing.contains(index);
+    if (left || !process.does_not_run(process.threads[index])) return;
+    indices.push_back(index);
+  }
+  Finding out = process.finding(
+      FindingKind::chain, Severity::note,
+      unclear_circle_text(indices.size(), process.snapshot.locks[graph.node(*semaphore).index]));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const std::uint32_t lock = graph.node(circle[2 * i + 1]).index;
+    const Thread& holder = process.snapshot.threads[circle[(2 * i + 2) % circle.size()]];
+    out.threads.push_back(process.part(indices[i], waiter_words(process.snapshot.locks[lock], &holder)));
+    out.threads.back().waits_for = lock;
+    if (process.several) process.threads[indices[i]].verdict = Verdict::unclear;
+  }
+  process.add(std::move(out));
+}
+
 }  // namespace
 
 void find_deadlock(ProcessFindings& process, const GraphChains& waits, const WaitChain& chain) {
@@ -113,6 +145,31 @@ void find_deadlock(ProcessFindings& process, const GraphChains& waits, const Wai
     out.details.push_back(behind_words(out.behind.size()));
   }
   process.add(std::move(out));
+}
+
+// A semaphore whose known holders wait in the circle may have others, if it is not proven how many can enter it.
+void find_unclear_circles(ProcessFindings& process) {
+  const WaitGraph& graph = process.graph;
+  std::vector<bool> by_itself(graph.size()), open(graph.size());
+  for (std::uint32_t node = 0; node < graph.size(); ++node) {
+    open[node] = graph.node(node).kind == WaitNode::Kind::lock && graph.way_out(node) == WayOut::unknown &&
+                 !graph.needs(node).empty();
+    by_itself[node] = graph.way_out(node) != WayOut::none && !open[node];
+  }
+  const std::vector<std::uint32_t> order = order_of_going_on(graph, by_itself);
+  const auto stands = [&](std::uint32_t node) { return order[node] == WaitGraph::kNone; };
+  std::vector<std::uint32_t> start_of(graph.size(), WaitGraph::kNone);
+  for (std::uint32_t start = 0; start < process.snapshot.threads.size(); ++start) {
+    std::uint32_t at = start;
+    std::vector<std::uint32_t> path;
+    while (stands(at) && start_of[at] == WaitGraph::kNone) {
+      start_of[at] = start;
+      path.push_back(at);
+      at = *std::ranges::find_if(graph.needs(at), stands);  // what stands needs something that stands
+    }
+    if (path.empty() || start_of[at] != start) continue;
+    unclear_circle(process, {std::ranges::find(path, at), path.end()}, open);
+  }
 }
 
 }  // namespace mixwalk

@@ -114,6 +114,13 @@ FindingText chain_text(const ChainJudgement& chain) {
   return text;
 }
 
+FindingText unclear_circle_text(std::size_t threads, const Lock& semaphore) {
+  return {threads == 1 ? "A thread may wait for a semaphore that it has entered itself"
+                       : count_words(threads, "thread") + " may wait for each other",
+          {"It is not known how many can enter " + lock_words(semaphore) +
+           ". So another thread or task may have entered it too, and may release it."}};
+}
+
 std::string waiter_words(const Lock& lock, const Thread* owner) {
   const std::string words = "waits for " + lock_words(lock);
   const std::string held = words + std::string(owner_words(lock.kind));

@@ -35,6 +35,8 @@ struct ChainJudgement {
   bool passes_on = false;  // the lock goes from thread to thread
 };
 FindingText chain_text(const ChainJudgement& chain);
+// Threads that wait for each other in a circle, if the semaphore in it may have other holders.
+FindingText unclear_circle_text(std::size_t threads, const Lock& semaphore);
 // A thread that waits for a lock. `owner`: null if the dump has no such thread.
 std::string waiter_words(const Lock& lock, const Thread* owner);
 // A thread that waits for a static constructor of another one.

@@ -288,6 +288,7 @@ void find_locks(ProcessFindings& process) {
         chain.waiters, [&](std::uint32_t place) { return explained.contains(process.by_place[place]); });
     if (!chain.is_deadlock() && !known) wait_chain(process, waits, chain, since);
   }
+  find_unclear_circles(process);
 }
 
 }  // namespace mixwalk

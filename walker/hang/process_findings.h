@@ -97,6 +97,9 @@ void find_crash(ProcessFindings& process);
 void find_locks(ProcessFindings& process);
 // The part of find_locks() about one deadlock.
 void find_deadlock(ProcessFindings& process, const GraphChains& waits, const WaitChain& chain);
+// The part of find_locks() about circles that are no deadlock if a semaphore has other holders than those that are
+// known.
+void find_unclear_circles(ProcessFindings& process);
 // find_tasks() finds tasks of which it is not proven what ends them, and the output of processes that have ended.
 void find_tasks(ProcessFindings& process);
 // Finds a starved pool, what the finalizer thread hangs in, a call that most threads have in common, threads that spin,

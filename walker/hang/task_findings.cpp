@@ -84,6 +84,15 @@ void unclear_tasks(ProcessFindings& process) {
   }
 }
 
+// Folklore: the pipe of a process's output is read by a worker of the pool, which blocks in the read. Real case: way
+// "process-output" of fixtures/hangs. Remedy: a thread that only reads is not at work on the output, unless it reads in
+// code of the program, which handles the output. Test: TaskFindingsTest.
+bool only_reads(const ProcessFindings& process, const ThreadHistory& history) {
+  const Wait& wait = history.last().wait;
+  return process.does_not_run(history) && wait.program == kNoFrame &&
+         (wait.rule == "file-read" || wait.rule == "managed-file-read");
+}
+
 // The process has ended, but not the output that it has left to another one. As long as a thread of this process works
 // on the output, its end may come.
 void process_outputs(ProcessFindings& process) {
@@ -94,8 +103,9 @@ void process_outputs(ProcessFindings& process) {
     const ThreadHistory& history = process.threads[index];
     if (history.last().wait.rule != "process-output" || process.covered.contains(index)) continue;
     const std::uint32_t owner = task_path(process.graph, place).owner;
-    const bool is_read = owner != WaitGraph::kNone && outlooks[owner] == Outlook::goes_on;
-    if (process.does_not_run(history) && !is_read) waiters.push_back(index);
+    const bool is_used = owner != WaitGraph::kNone && outlooks[owner] == Outlook::goes_on &&
+                         !only_reads(process, process.history(owner));
+    if (process.does_not_run(history) && !is_used) waiters.push_back(index);
   }
   if (waiters.empty()) return;
   // Without the tasks, a thread may be at work on the output.

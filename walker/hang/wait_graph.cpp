@@ -22,6 +22,8 @@ bool may_give_up_wait(const Thread& thread) {
                                            "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System.",
                                            "System.Threading.Tasks.Task.WaitAll(System.Collections.Generic.IEnumerable",
                                            "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.",
+                                           "System.Threading.Thread.Join(System.Int32)",
+                                           "System.Threading.Thread.Join(System.TimeSpan",
                                            "System.Threading.SemaphoreSlim.Wait(System.Int32)",
                                            "System.Threading.SemaphoreSlim.Wait(System.TimeSpan",
                                            "System.Threading.SemaphoreSlim.Wait(System.Threading.CancellationToken"};

@@ -8,8 +8,8 @@
 namespace mixwalk {
 
 // Adds all that the runtime's data say about waits to a snapshot whose managed frames have names: the locks of managed
-// code, tasks and what they wait for, the thread that serves each context, the thread pool and its queue, the
-// semaphores at which tasks wait, and what each thread is. Not frozen-safe.
+// code, joined threads, tasks and what they wait for, the thread that serves each context, the thread pool and its
+// queue, the semaphores at which tasks wait, and what each thread is. Not frozen-safe.
 void add_managed_waits(Snapshot& snapshot, Target& target, ClrQuestions& clr, const TaskLimits& limits);
 
 }  // namespace mixwalk

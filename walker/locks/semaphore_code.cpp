@@ -33,6 +33,7 @@ class MethodCode {
   explicit MethodCode(std::span<const ClrIlStep> il) : il_(il) {
     for (std::size_t i = 0; i < il.size(); ++i) {
       if (il[i].kind == Kind::store_local) ++stores_[il[i].number], last_store_[il[i].number] = i;
+      if (il[i].kind == Kind::store_argument) stored_arguments_.insert(il[i].number);
     }
     find_awaits();
     find_dispatch();
@@ -53,7 +54,10 @@ class MethodCode {
           if (at.name.empty()) return std::nullopt;
           loaded.fields.insert(loaded.fields.begin(), at.name);
           break;
-        case Kind::load_argument: loaded.argument = at.number; return loaded;
+        case Kind::load_argument:
+          if (stored_arguments_.contains(at.number)) return std::nullopt;
+          loaded.argument = at.number;
+          return loaded;
         case Kind::load_static:
           loaded.static_field = at.name;
           return at.name.empty() ? std::nullopt : std::optional(loaded);
@@ -70,6 +74,21 @@ class MethodCode {
       }
     }
     return std::nullopt;
+  }
+
+  // Goes back over so many values that were loaded before the step, and returns the first step of the last one.
+  std::optional<std::size_t> before_values(std::size_t step, std::int64_t values) const {
+    for (; values > 0; --values) {
+      do {
+        if (step-- == 0) return std::nullopt;
+      } while (il_[step].kind == Kind::load_field);
+      const Kind kind = il_[step].kind;
+      if (kind != Kind::load_argument && kind != Kind::load_local && kind != Kind::load_static &&
+          kind != Kind::constant) {
+        return std::nullopt;
+      }
+    }
+    return step;
   }
 
   // Whether the code from `begin` up to the place `at` is entered only at its beginning.
@@ -124,6 +143,7 @@ class MethodCode {
   std::span<const ClrIlStep> il_;
   std::map<std::int64_t, int> stores_;
   std::map<std::int64_t, std::size_t> last_store_;
+  std::set<std::int64_t> stored_arguments_;
   std::vector<AwaitBlock> awaits_;
   std::set<const ClrIlStep*> dispatch_;
 };
@@ -166,6 +186,18 @@ std::optional<LoadedBy> semaphore_awaited_at(std::span<const ClrIlStep> il, std:
     return waits && call.number == 0 ? MethodCode(il).loaded_before(i) : std::nullopt;
   }
   return std::nullopt;
+}
+
+std::optional<LoadedBy> argument_given(std::span<const ClrIlStep> il, std::string_view method, std::int64_t argument) {
+  const auto calls = [&](const ClrIlStep& step) { return step.kind == Kind::call && step.name == method; };
+  const auto call = std::ranges::find_if(il, calls);
+  if (call == il.end() || std::find_if(call + 1, il.end(), calls) != il.end() || call->number < 0) return std::nullopt;
+  const std::int64_t behind = call->number + (call->instance ? 1 : 0) - 1 - argument;
+  if (argument < 0 || behind < 0) return std::nullopt;
+  const MethodCode code(il);
+  const auto end = code.before_values(static_cast<std::size_t>(call - il.begin()), behind);
+  if (!end || is_joined(il, il[*end].begin, call->begin)) return std::nullopt;
+  return code.loaded_before(*end);
 }
 
 std::optional<std::uint32_t> offset_of_await(std::span<const ClrIlStep> il, std::int64_t number) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "walker/clr/clr_questions.h"
@@ -32,6 +33,11 @@ std::vector<LoadedBy> semaphores_entered_at(std::span<const ClrIlStep> il, std::
 
 // How the call of SemaphoreSlim.Wait or WaitAsync at this offset gets its semaphore. Nothing if there is no such call.
 std::optional<LoadedBy> semaphore_awaited_at(std::span<const ClrIlStep> il, std::uint32_t at);
+
+// What this code gives to the only call of a method, as the argument with this number. (0 is `this`, if there is one.)
+// Nothing if there is no such call or more than one, or if the argument is no plain value. `method`: as a ClrIlStep has
+// its name.
+std::optional<LoadedBy> argument_given(std::span<const ClrIlStep> il, std::string_view method, std::int64_t argument);
 
 // Of a state machine: the offset at which it begins to wait at the await with this number. Nothing if it is not found.
 std::optional<std::uint32_t> offset_of_await(std::span<const ClrIlStep> il, std::int64_t number);

@@ -24,6 +24,7 @@ constexpr std::string_view kSemaphore = "System.Threading.SemaphoreSlim";
 
 constexpr std::string_view kWaits = "System.Threading.SemaphoreSlim.Wait";
 constexpr std::size_t kMaxMethods = 20'000, kMaxFrames = 100;
+constexpr std::size_t kMaxHolders = 20'000;  // words of one stack that may be objects with a semaphore
 constexpr std::size_t kMaxSteps = 50'000, kMaxKeptSteps = 4'000'000;  // of the IL of one method, and of all methods
 constexpr std::chrono::seconds kMaxTime{5};
 constexpr std::uint64_t kCallerBytes = 0x20;  // a function keeps its arguments in the room that its caller has for them
@@ -155,8 +156,7 @@ class HolderSearch {
     return at;
   }
 
-  // With which count the program has made a semaphore. A path of fields leads to it from a value of a type, or a static
-  // field of the method's type has it.
+  // With which count the program has made a semaphore, to which a path of fields leads from a value of a type.
   void note_count(std::uint64_t semaphore, std::uint64_t at, std::uint64_t type, std::span<const std::string> fields) {
     if (fields.empty() || !semaphores_.contains(semaphore)) return;
     const std::uint64_t owner = fields.size() == 1 ? type : objects_.objects().method_table_of(
@@ -164,10 +164,56 @@ class HolderSearch {
     const Steps& il = il_of({owner, ".ctor"}, [&] { return clr_.il_of(owner, ".ctor"); });
     if (const auto count = first_count_of(il, fields.back())) counts_[semaphore] = *count;
   }
-  void note_count(std::uint64_t semaphore, std::uint64_t method, const LoadedBy& loaded) {
-    if (loaded.argument >= 0 || !loaded.fields.empty() || !semaphores_.contains(semaphore)) return;
-    const Steps& il = il_of({method, ".cctor"}, [&] { return clr_.il_of(method, ".cctor"); });
-    if (const auto count = first_count_of(il, loaded.static_field)) counts_[semaphore] = *count;
+
+  // The same for one that a method on the thread's stack has loaded so. If it is an argument, the callers gave it.
+  void note_count(std::uint64_t semaphore, const Thread& thread, std::size_t at, LoadedBy loaded) {
+    const auto& frames = thread.stack.frames;
+    while (loaded.argument >= 0 && loaded.fields.empty() && at + 1 < frames.size()) {
+      const StackFrame& called = frames[at];
+      const StackFrame& caller = frames[++at];
+      if (caller.kind != FrameKind::managed || caller.function == 0 || is_guess(caller.trust)) break;
+      const std::string_view method = std::string_view(called.name).substr(0, called.name.find('('));
+      const auto given = argument_given(il_of(caller.function), method, loaded.argument);
+      if (!given) break;
+      loaded = *given;
+    }
+    if (loaded.argument < 0 && loaded.fields.empty()) {
+      note_static_count(semaphore, thread, loaded.static_field);
+    } else {
+      note_count_by_objects(semaphore, thread);
+    }
+  }
+
+  // The field belongs to a type of which a method is on the stack, for all that is known here.
+  void note_static_count(std::uint64_t semaphore, const Thread& thread, const std::string& field) {
+    const auto& frames = thread.stack.frames;
+    for (std::size_t i = 0; i < frames.size() && i < kMaxFrames; ++i) {
+      const std::uint64_t method = frames[i].kind == FrameKind::managed ? frames[i].function : 0;
+      if (method == 0 || frames[i].name.starts_with("System.")) continue;
+      const Steps& il = il_of({method, ".cctor"}, [&] { return clr_.il_of(method, ".cctor"); });
+      if (const auto count = first_count_of(il, field)) {
+        counts_[semaphore] = *count;
+        return;
+      }
+    }
+  }
+
+  // An object has the semaphore in a field that only its constructor sets.
+  void note_count_by_objects(std::uint64_t semaphore, const Thread& thread) {
+    std::vector<std::uint64_t> words = stacks_.of(thread);
+    if (words.size() > kMaxHolders) words.resize(kMaxHolders);
+    objects_.objects().expect(words);
+    for (const std::uint64_t word : words) {
+      const ManagedType* const type = objects_.objects().type_of(word);
+      if (type == nullptr) continue;
+      for (const ClrField& field : type->clr.fields) {
+        if (field.type != 0 || type->field(field.name) != &field) continue;
+        if (objects_.memory().read_value<std::uint64_t>(word + field.offset) != semaphore) continue;
+        const std::uint64_t table = objects_.objects().method_table_of(word);
+        const Steps& il = il_of({table, ".ctor"}, [&] { return clr_.il_of(table, ".ctor"); });
+        if (const auto count = first_count_of(il, field.name)) counts_[semaphore] = *count;
+      }
+    }
   }
 
   std::uint64_t static_semaphore(const LoadedBy& loaded) const {
@@ -203,7 +249,7 @@ class HolderSearch {
         const auto semaphore = semaphores_.find(address);
         if (semaphore == semaphores_.end()) continue;
         semaphore->second->sharers.push_back(thread.os_id);
-        note_count(address, frames[i].function, loaded);
+        note_count(address, thread, i, loaded);
       }
     }
   }

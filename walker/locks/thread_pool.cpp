@@ -27,7 +27,7 @@ constexpr std::string_view kGate = "System.Threading.PortableThreadPool+GateThre
 // The limits for threads whose stacks are read, for the segments of all queues, and for items whose methods are read. A
 // segment has up to a million items, so more segments are no queue of a program that still runs.
 constexpr std::size_t kMaxPoolThreads = 2'000, kMaxSegments = 10'000, kMaxItems = 1'000, kMaxQueues = 256;
-constexpr std::size_t kMaxMethods = 50;
+constexpr std::size_t kMaxItemMethods = 50;
 constexpr std::uint32_t kMaxSlots = 1'000'000;  // how many slots of all queues are looked at
 constexpr std::size_t kMaxAsking = 16;           // threads
 
@@ -182,7 +182,7 @@ class PoolReader {
       const auto same = std::ranges::find(groups, named.method, &ThreadPoolState::Item::method);
       if (same != groups.end()) {
         ++same->count;
-      } else if (groups.size() < kMaxMethods) {
+      } else if (groups.size() < kMaxItemMethods) {
         groups.push_back({.method = named.method, .count = 1, .task = named.task});
       }
     }

@@ -246,10 +246,11 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
     return made;
   };
   using enum LockKind;
-  // Two Joins, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader and a monitor, a
+  // Two Joins, a Join and a monitor, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader and a monitor, a
   // semaphore and a monitor.
   const std::vector<std::pair<Lock, Lock>> pairs = {
       {lock(thread_end, 2, 1), lock(thread_end, 1, 2)},
+      {lock(thread_end, 2, 1), lock(monitor, 1, 2)},
       {lock(mutex, 2, 1), lock(mutex, 1, 2)},
       {lock(LockKind::semaphore, 2, 1, true), lock(LockKind::semaphore, 1, 2, true)},
       {lock(threading_lock, 2, 1), lock(threading_lock, 1, 2)},
@@ -262,6 +263,62 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
     EXPECT_EQ(found.findings[0].title, "Deadlock of 2 threads");
     EXPECT_EQ(found.findings[0].threads.size(), 2u);
   }
+}
+
+// Each of two threads has entered one semaphore and waits for the other one, but more threads may have entered them.
+TEST(TaskFindingsTest, SemaphoresThatManyMayEnterAreTakenCrosswise) {
+  const auto found = [](std::size_t count, std::uint32_t entered, bool goes_on = false) {
+    return find(count, [&](HangBuilder& builder, std::size_t i) {
+      builder.thread(1, managed_thread(kSemaphore), "printing").cpu(goes_on ? i * 900 : 1);
+      builder.thread(2, managed_thread(kSemaphore), "scanning").cpu(1);
+      for (const std::uint32_t holder : {1u, 2u}) {
+        builder.lock({.kind = LockKind::semaphore, .address = 0xA0 * holder, .held = true, .recursion = entered,
+                      .waiters = {{3 - holder}}, .sharers = {holder}});
+      }
+    });
+  };
+  for (const std::size_t count : {1u, 2u}) {
+    for (const std::uint32_t entered : {0u, 2u}) {
+      const Findings one = found(count, entered);
+      ASSERT_THAT(kinds(one), ElementsAre(FindingKind::chain));
+      EXPECT_EQ(severity(one), Severity::note);
+      EXPECT_EQ(one.findings[0].title, "2 threads may wait for each other");
+      EXPECT_THAT(one.findings[0].details,
+                  ElementsAre("It is not known how many can enter the semaphore 0x140. So another thread or task may "
+                              "have entered it too, and may release it."));
+      ASSERT_EQ(one.findings[0].threads.size(), 2u);
+      EXPECT_EQ(one.findings[0].threads[0].words,
+                "waits for the semaphore 0x140, held by thread 0x2 \"scanning\"");
+      EXPECT_EQ(one.findings[0].threads[1].words, "waits for the semaphore 0xa0, held by thread 0x1 \"printing\"");
+      if (count == 2) EXPECT_EQ(thread_of(one, 1).verdict, Verdict::unclear);
+    }
+  }
+  EXPECT_THAT(kinds(found(2, 1)), ElementsAre(FindingKind::deadlock));
+  EXPECT_THAT(kinds(found(2, 0, true)), ElementsAre());
+}
+
+TEST(TaskFindingsTest, AJoinOfLimitedTimeIsInNoDeadlock) {
+  const auto found = [](const std::string& method) {
+    return crosswise({.kind = LockKind::thread_end, .owner = 2, .held = true, .waiters = {{1}}},
+                     {.address = 0x100, .owner = 1, .held = true, .waiters = {{2}}},
+                     {kWait, "coreclr!", "M System.Threading.Thread.Join(System.Int32)", method, "M Orders.Stop()"},
+                     kEnter);
+  };
+  EXPECT_EQ(severity(found("M System.Threading.Thread.Join()")), Severity::deadlock);
+  EXPECT_EQ(severity(found("M System.Threading.Thread.Join(System.TimeSpan)")), Severity::note);
+  EXPECT_EQ(severity(found("M Orders.StopSoon()")), Severity::note);
+}
+
+// Thread 1 runs a task and waits for the end of thread 2, which waits for that task.
+TEST(TaskFindingsTest, AJoinOfAThreadThatWaitsForATaskOfTheJoiningThread) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(kJoin), "closing");
+    builder.thread(2, managed_thread(task_wait()), "saving").waits_for(0);
+    builder.task({.kind = delegate, .status = running, .method = "Orders.Close()", .thread = 1});
+    builder.lock({.kind = LockKind::thread_end, .owner = 2, .held = true, .waiters = {{1}}});
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(found.findings[0].threads.size(), 2u);
 }
 
 TEST(TaskFindingsTest, AWriterWaitsForAllReaders) {
@@ -604,6 +661,30 @@ TEST(TaskFindingsTest, TheOutputOfAProcessThatHasEnded) {
     builder.task({.kind = async_method, .status = running, .thread = 2});
   });
   EXPECT_THAT(kinds(read), ElementsAre());
+}
+
+// The worker of the pool that reads the pipe waits for the other process as well.
+TEST(TaskFindingsTest, TheOutputOfAProcessThatHasEndedIsReadByAWorker) {
+  const auto read_in = [](const std::vector<std::string>& callers) {
+    return find(2, [&](HangBuilder& builder, std::size_t) {
+      builder
+          .thread(1,
+                  managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object, System.Int32)",
+                                  "M System.Threading.ManualResetEventSlim.Wait(System.Int32)",
+                                  "M System.Threading.Tasks.Task.InternalWait(System.Int32)",
+                                  "M System.Diagnostics.Process.WaitForExit()", "M Orders.Tool.Run()"}),
+                  "build")
+          .waits_for(0);
+      std::vector<std::string> reads = {"ntdll!NtReadFile", "kernelbase!ReadFile",
+                                        "M System.IO.RandomAccess.ReadAtOffset(System.IntPtr)"};
+      reads.insert(reads.end(), callers.begin(), callers.end());
+      builder.thread(2, pool_thread(reads));
+      builder.task({.kind = async_method, .awaits = {1}}).task({.kind = async_method, .status = running, .thread = 2});
+    });
+  };
+  EXPECT_THAT(kinds(read_in({})), ElementsAre(FindingKind::process_output));
+  // It has the output, and reads another file.
+  EXPECT_THAT(kinds(read_in({"M Orders.Tool.Handle()"})), ElementsAre());
 }
 
 TEST(TaskFindingsTest, IndicesThatNameNothingAreLeftOut) {

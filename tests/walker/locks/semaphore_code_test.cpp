@@ -124,6 +124,55 @@ TEST(SemaphoreCode, TheConstructorHasTheCount) {
   EXPECT_EQ(first_count_of(code.il, "Open"), std::nullopt);
 }
 
+// Hall.Enter(Gates.North, hall.Gate, 5): a static method, or one of a hall.
+Code call_of(bool instance) {
+  Code code;
+  code.step(Kind::load_local, 3);
+  code.step(Kind::load_static, 0, "Gates.North").argument(2).field("Gate").step(Kind::constant, 5);
+  code.call("Hall.Enter", instance ? 2 : 3);
+  code.il.back().instance = instance;
+  return code;
+}
+
+TEST(SemaphoreCode, WhatACallGivesAsAnArgument) {
+  const LoadedBy north{.static_field = "Gates.North"}, gate{.argument = 2, .fields = {"Gate"}};
+  for (const bool instance : {false, true}) {
+    const Il il = call_of(instance).il;
+    EXPECT_EQ(argument_given(il, "Hall.Enter", 0), north);
+    EXPECT_EQ(argument_given(il, "Hall.Enter", 1), gate);
+    EXPECT_EQ(argument_given(il, "Hall.Enter", 2), std::nullopt);  // a number
+    for (const int none : {-1, 3, 1000}) EXPECT_EQ(argument_given(il, "Hall.Enter", none), std::nullopt);
+    EXPECT_EQ(argument_given(il, "Hall.Leave", 0), std::nullopt);
+  }
+}
+
+TEST(SemaphoreCode, WhatIsNotCertainlyGivenIsUnknown) {
+  Code twice = call_of(false);
+  twice.call("Hall.Enter", 3);
+  EXPECT_EQ(argument_given(twice.il, "Hall.Enter", 0), std::nullopt);
+  Code computed = call_of(false);
+  computed.il[4] = {Kind::call, 40, 50, 0, "Hall.Count"};
+  EXPECT_EQ(argument_given(computed.il, "Hall.Enter", 0), std::nullopt);
+  EXPECT_EQ(argument_given(computed.il, "Hall.Enter", 2), std::nullopt);
+  Code joined = call_of(false);
+  joined.step(Kind::branch, 30);
+  EXPECT_EQ(argument_given(joined.il, "Hall.Enter", 0), std::nullopt);
+  Code stored = call_of(false);
+  stored.step(Kind::store_argument, 2);
+  EXPECT_EQ(argument_given(stored.il, "Hall.Enter", 1), std::nullopt);
+  Code unknown = call_of(false);
+  unknown.il[5].number = -1;
+  EXPECT_EQ(argument_given(unknown.il, "Hall.Enter", 0), std::nullopt);
+}
+
+TEST(SemaphoreCode, AnArgumentThatTheMethodSetsIsNotThatOfTheCaller) {
+  Code code;
+  code.argument(0).call(kWaitCall).argument(1).call("P.Work").argument(0).call(kReleaseCall);
+  EXPECT_EQ(semaphores_entered_at(code.il, 30), Entered{{.argument = 0}});
+  code.step(Kind::store_argument, 0);
+  EXPECT_EQ(semaphores_entered_at(code.il, 30), Entered{});
+}
+
 TEST(SemaphoreCode, WithoutCodeNothingIsKnown) {
   EXPECT_EQ(semaphores_entered_at({}, 30), Entered{});
   EXPECT_EQ(semaphore_awaited_at({}, 0), std::nullopt);

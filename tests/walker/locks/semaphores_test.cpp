@@ -92,6 +92,45 @@ TEST_F(SemaphoreHolders, AreProvenByTheCode) {
   EXPECT_EQ(snapshot.locks[1].recursion, 1u);  // by the constructor
 }
 
+// P.Main() gives its static field to P.TakeBoth(), whose argument is the semaphore.
+TEST_F(SemaphoreHolders, OfAnArgumentThatIsAStaticFieldOfTheCaller) {
+  constexpr std::uint64_t kMain = 0x2'5000'1000;
+  const std::uint64_t a = semaphore(0x7FFF'FFFF), b = semaphore(1);
+  add_waiting_thread(a, b);
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+  EXPECT_EQ(snapshot.locks[0].recursion, 0u);  // it is not known how many can enter it
+  snapshot.locks[0].sharers.clear();
+  snapshot.threads.back().stack.frames[2].function = kMain;
+  test::Code main;
+  main.step(Kind::load_static, 0, "P.First").step(Kind::load_static, 0, "P.Second");
+  clr.il_of_methods[{kMain, ""}] = main.call("P.TakeBoth", 2).il;
+  test::Code constructor;
+  constructor.step(Kind::constant, 1).call("System.Threading.SemaphoreSlim..ctor", 1);
+  clr.il_of_methods[{kMain, ".cctor"}] = constructor.step(Kind::store_static, 1, "P.First").il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+  EXPECT_EQ(snapshot.locks[0].recursion, 1u);
+}
+
+TEST_F(SemaphoreHolders, OfAnObjectWhoseConstructorHasMadeIt) {
+  const std::uint64_t a = semaphore(0x7FFF'FFFF), b = semaphore(1);
+  add_waiting_thread(a, b);
+  const std::uint64_t type = heap.type("Account", {{"Name"}, {"Open"}});
+  const std::uint64_t account = heap.set(heap.object(type), {"Open"}, a);
+  heap.put(test::StandingTarget::kStack + 0x10 * 0x1'0000 + 0x300, account);
+  test::Code constructor;
+  constructor.argument(0).step(Kind::constant, 1).call("System.Threading.SemaphoreSlim..ctor", 1);
+  constructor.step(Kind::store_field, 0, "Open");
+  clr.il_of_methods[{type, ".ctor"}] = constructor.il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].recursion, 0u);  // other code may set the field as well
+  constructor.il.back().number = 1;
+  clr.il_of_methods[{type, ".ctor"}] = constructor.il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].recursion, 1u);
+}
+
 TEST_F(SemaphoreHolders, OfOneThatMayBeAnotherAreUnknown) {
   const std::uint64_t a = semaphore(1), b = semaphore(1), other = semaphore(1);
   add_waiting_thread(a, b);

@@ -153,6 +153,8 @@ class Steps {
     const auto token = static_cast<std::uint32_t>(operand);
     switch (code) {
       case 0x0E: return number(step, Kind::load_argument, operand & 0xFF);
+      case 0x0F:
+      case 0x10: return number(step, Kind::store_argument, operand & 0xFF);
       case 0x11: return number(step, Kind::load_local, operand & 0xFF);
       // A local variable whose address is known may change in any call.
       case 0x12:
@@ -174,6 +176,7 @@ class Steps {
 
   static void describe_prefixed(ClrIlStep& step, std::uint8_t code, std::int64_t operand) {
     if (code == 0x09) number(step, Kind::load_argument, operand & 0xFFFF);
+    if (code == 0x0A || code == 0x0B) number(step, Kind::store_argument, operand & 0xFFFF);
     if (code == 0x0C) number(step, Kind::load_local, operand & 0xFFFF);
     if (code == 0x0D || code == 0x0E) number(step, Kind::store_local, operand & 0xFFFF);
   }
@@ -208,8 +211,10 @@ class Steps {
       signature = std::move(method->signature);
     }
     ByteCursor cursor(signature);
-    constexpr std::uint8_t kGeneric = 0x10;
-    if ((cursor.u8() & kGeneric) != 0) read_compressed(cursor);
+    constexpr std::uint8_t kGeneric = 0x10, kHasThis = 0x20;  // II.23.2.1
+    const std::uint8_t convention = cursor.u8();
+    if ((convention & kGeneric) != 0) read_compressed(cursor);
+    step.instance = (convention & kHasThis) != 0;
     const std::uint32_t arguments = read_compressed(cursor);
     if (!cursor.failed()) step.number = arguments;
   }

@@ -35,12 +35,24 @@ TEST(IlSteps, NameWhatIsLoadedAndCalled) {
                                   .u8(0x1F).u8(0xFE).u8(0x16));  // ldc.i4.s -2, ldc.i4.0
   EXPECT_EQ(steps, (std::vector<ClrIlStep>{{Kind::load_argument, 0, 1, 0, ""},
                                            {Kind::load_field, 1, 6, 0, "_items"},
-                                           {Kind::call, 6, 11, 2, "Shop.Orders`1.Add"},
+                                           {Kind::call, 6, 11, 2, "Shop.Orders`1.Add", true},
                                            {Kind::load_static, 11, 16, 0, "Shop.Orders`1._count"},
                                            {Kind::load_local, 16, 18, 4, ""},
                                            {Kind::store_local, 18, 19, 1, ""},
                                            {Kind::constant, 19, 21, -2, ""},
                                            {Kind::constant, 21, 22, 0, ""}}));
+}
+
+TEST(IlSteps, AnArgumentIsSetOrItsAddressTaken) {
+  const auto steps = steps_of(ByteWriter()
+                                  .u8(0x10).u8(1)                // starg.s 1
+                                  .u8(0x0F).u8(2)                // ldarga.s 2
+                                  .u8(0xFE).u8(0x0B).u16(300)    // starg 300
+                                  .u8(0xFE).u8(0x0A).u16(301));  // ldarga 301
+  EXPECT_EQ(steps, (std::vector<ClrIlStep>{{Kind::store_argument, 0, 2, 1, ""},
+                                           {Kind::store_argument, 2, 4, 2, ""},
+                                           {Kind::store_argument, 4, 8, 300, ""},
+                                           {Kind::store_argument, 8, 12, 301, ""}}));
 }
 
 TEST(IlSteps, BranchesLeadToOffsets) {
