@@ -1,8 +1,17 @@
 #include "symbols/managed_lines.h"
 
+#include <cstdint>
+#include <vector>
+
 #include "symbols/portable_pdb/assembly_mvid.h"
 
 namespace mixwalk {
+namespace {
+
+// A file of at least so many bytes is not read as a whole: reading it costs more than opening it a few times.
+constexpr std::size_t kSmallFile = 1u << 20;
+
+}  // namespace
 
 std::optional<ManagedPlace> ManagedLines::find(const Assembly& assembly, std::uint32_t method,
                                                std::uint32_t il_offset) {
@@ -34,10 +43,22 @@ ManagedLines::Opened& ManagedLines::opened(const Key& key, Open open) {
 ManagedLines::Opened ManagedLines::open_by_file(const Assembly& assembly) {
   for (const std::string& path : assembly_candidates(assembly.path, path_)) {
     // The assembly's own path was not chosen by the user, but the folders were.
-    const auto bytes = (path == assembly.path ? files_ : path_files_).read(path);
+    ImageFiles& files = path == assembly.path ? files_ : path_files_;
+    const ReadFilePart read = [&](std::uint64_t offset, std::size_t bytes) {
+      return files.read_part(path, offset, bytes);
+    };
+    std::vector<std::byte> bytes = read(0, kSmallFile);
+    const bool whole = bytes.size() < kSmallFile;
     // The file may have been replaced since it was loaded, and a wrong line is worse than none.
-    if (!bytes || assembly_mvid(*bytes) != assembly.mvid) continue;
-    return {true, pdbs_.open_portable(path, *bytes).pdb, code_view_id(debug_directory(*bytes), true)};
+    if ((whole ? assembly_mvid(bytes) : assembly_mvid(read)) != assembly.mvid) continue;
+    if (!whole) {
+      const auto id = read_image_file_id(read);
+      if (id && id->code_view && id->code_view->portable && !id->has_pdb_inside) {
+        return {true, pdbs_.open_portable(path, *id->code_view).pdb, id->code_view};
+      }
+      bytes = files.read(path).value_or(std::vector<std::byte>());
+    }
+    return {true, pdbs_.open_portable(path, bytes).pdb, code_view_id(debug_directory(bytes), true)};
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "tests/builders/assembly_builder.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/portable_pdb_builder.h"
+#include "unmanaged/image/data_directory.h"
 
 namespace mixwalk {
 namespace {
@@ -22,8 +23,18 @@ class FakeFiles final : public ImageFiles {
     const auto found = files.find(path);
     return found == files.end() ? std::nullopt : std::optional(found->second);
   }
+  std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes) override {
+    const auto found = files.find(path);
+    if (found == files.end() || offset >= found->second.size()) return {};
+    const auto begin = found->second.begin() + static_cast<std::ptrdiff_t>(offset);
+    const std::size_t read = std::min(bytes, found->second.size() - static_cast<std::size_t>(offset));
+    parts += read;
+    ++openings[path];
+    return {begin, begin + static_cast<std::ptrdiff_t>(read)};
+  }
   std::map<std::string, std::vector<std::byte>> files;
-  std::map<std::string, int> questions;
+  std::map<std::string, int> questions, openings;  // of whole files, of parts
+  std::size_t parts = 0;                           // bytes
 };
 
 std::vector<std::byte> assembly_file(std::uint8_t mvid) { return test::assembly_file({.mvid = mvid}); }
@@ -70,7 +81,7 @@ TEST(AssemblyMvid, AssemblyWithoutOneHasNone) {
 }
 
 TEST(AssemblyMvid, OfOtherFiles) {
-  EXPECT_EQ(assembly_mvid({}), std::nullopt);
+  EXPECT_EQ(assembly_mvid(std::span<const std::byte>()), std::nullopt);
   EXPECT_EQ(assembly_mvid(ImageBuilder().build()), std::nullopt);
 }
 
@@ -91,7 +102,7 @@ TEST(ManagedLines, OfThePdbBesideTheAssembly) {
   EXPECT_EQ(lines.find(app(9), 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
   EXPECT_EQ(lines.find(app(9), 0x06000001, 9), (ManagedPlace{"C:\\Other.cs", 11}));
   EXPECT_EQ(lines.find(app(9), 0x06000002, 0), std::nullopt);
-  EXPECT_EQ(files.questions["C:\\app\\app.dll"], 1) << "it is opened once";
+  EXPECT_EQ(files.openings["C:\\app\\app.dll"], 1) << "it is opened once";
 }
 
 TEST(ManagedLines, TheAssemblyIsReadOnceThoughItsPdbBecomesKnown) {
@@ -99,8 +110,32 @@ TEST(ManagedLines, TheAssemblyIsReadOnceThoughItsPdbBecomesKnown) {
   ManagedLines lines(files, files, {});
   const Assembly identified = identified_app(lines);
   EXPECT_EQ(lines.find(identified, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
-  EXPECT_EQ(files.questions["C:\\app\\app.dll"], 1);
+  EXPECT_EQ(files.openings["C:\\app\\app.dll"], 1);
   EXPECT_EQ(files.questions["C:\\app\\app.pdb"], 1);
+}
+
+TEST(ManagedLines, OfALargeAssemblyOnlyPartsAreRead) {
+  constexpr std::size_t kLarge = 16u << 20;
+  FakeFiles files = app_and_pdb(9);
+  files.files["C:\\app\\app.dll"].resize(kLarge);
+  ManagedLines lines(files, files, {});
+  EXPECT_EQ(lines.find(app(9), 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
+  EXPECT_EQ(lines.pdb_of(app(9))->path, "app.pdb");
+  EXPECT_EQ(files.questions["C:\\app\\app.dll"], 0);
+  EXPECT_LT(files.parts, kLarge / 8);
+  EXPECT_EQ(lines.find(app(8), 0x06000001, 0), std::nullopt) << "another build";
+}
+
+// It may have its PDB inside.
+TEST(ManagedLines, ALargeAssemblyThatNamesNoPdbIsReadWhole) {
+  FakeFiles files = app_and_pdb(9);
+  auto& file = files.files["C:\\app\\app.dll"];
+  const FileRange directory = place_of_directory(file, 6);
+  file[directory.offset + 12] = std::byte{17};  // the first entry is no longer that of a PDB
+  file.resize(16u << 20);
+  ManagedLines lines(files, files, {});
+  EXPECT_EQ(lines.find(app(9), 0x06000001, 0), std::nullopt);
+  EXPECT_EQ(files.questions["C:\\app\\app.dll"], 1);
 }
 
 // As for a dump file on another machine than the one on which it was made.

@@ -83,6 +83,7 @@ std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read) {
   const FileRange place = place_of_directory(begin, kDebugDirectory);
   const auto directory = read(place.offset, std::min<std::size_t>(place.bytes, kMaxEntries * kEntryBytes));
   for (PlacedEntry& placed : read_entries(directory)) {
+    headers.has_pdb_inside |= placed.entry.type == DebugEntry::kEmbeddedPortablePdb;
     if (placed.entry.type != DebugEntry::kCodeView) continue;
     const auto data = read(placed.offset, std::min<std::size_t>(placed.bytes, kRsdsHeader + kMaxPath));
     placed.entry.data = data;

@@ -116,7 +116,7 @@ class Walk {
     Stack stack = merge(sample, {.step = step,
                                  .managed = knowledge_.managed,
                                  .modules = view_,
-                                 .scratch = frames_,
+                                 .scratch = {},  // only the runtime's own walk needs it
                                  .end_ns = end_ns_,
                                  .guess = &guess,
                                  .calls = calls});
@@ -205,7 +205,6 @@ class Walk {
   bool used_tables_ = false;  // TargetStep::used_tables() of the last walk
   // The memory is not zeroed, because most stacks need only a few of its pages.
   std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
-  std::vector<RunFrame> frames_ = std::vector<RunFrame>(kMaxFrames);
   std::unique_ptr<GuessScratch> guesses_ = std::make_unique<GuessScratch>();
 };
 

@@ -107,6 +107,13 @@ TEST(ImageFileIdTest, ThePdbOfNativeCodeComesFirst) {
   EXPECT_FALSE(read_image_file_id(none.reader())->code_view);
 }
 
+TEST(ImageFileIdTest, APdbInsideTheFile) {
+  Parts inside{test::ImageBuilder().code_view(1, 1, "app.pdb", true).debug_entry(17, 0x100, {}).build()};
+  EXPECT_TRUE(read_image_file_id(inside.reader())->has_pdb_inside);
+  Parts beside{test::ImageBuilder().code_view(1, 1, "app.pdb", true).build()};
+  EXPECT_FALSE(read_image_file_id(beside.reader())->has_pdb_inside);
+}
+
 // GNU ld writes its entry as RSDS without a path.
 TEST(ImageFileIdTest, ABuildIdIsAnEntryWithoutAPath) {
   Parts parts{test::ImageBuilder().code_view(0xB1, 1, "").build()};
