@@ -53,6 +53,11 @@ TEST_F(HotReload, FromOutsideByTheRuntimesContracts) {
   expect_no_stale_lines(dump, "[method 0600000B, added by hot reload](?)");
 }
 
+TEST_F(HotReload, FromOutsideByTheDebuggingLibrary) {
+  const Json dump = dump_as_json(program_.id(), {"--outside", "--runtime-data", "dac"});
+  expect_no_stale_lines(dump, "[method 0600000B, added by hot reload](?)");
+}
+
 TEST_F(HotReload, DumpFile) {
   const std::string file = temporary_file("hot_reload.dmp");
   ASSERT_EQ(run_program({mixwalk_exe(), "dump", "-p", id(), "-o", file}).exit_code, 0u);

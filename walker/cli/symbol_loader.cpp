@@ -29,12 +29,12 @@ std::string names_of(const Range& all) {
   return text;
 }
 
-ProgressLine::Terminal terminal() {
+}  // namespace
+
+ProgressLine::Terminal error_terminal() {
   if (!is_terminal(stderr)) return {};
   return {.stream = stderr, .obeys_escapes = false, .columns = [] { return terminal_columns(stderr); }};
 }
-
-}  // namespace
 
 std::string progress_text(const LoadProgress& progress) {
   if (progress.bytes == 0) return "asking for " + printable(progress.name, kMaxName);
@@ -47,26 +47,41 @@ std::string progress_text(const LoadProgress& progress) {
   return text;
 }
 
-SymbolLoader::SymbolLoader(const SymbolPath& path, const SymbolChoice& choice, std::unique_ptr<HttpGet> http)
-    : asking_(choice.asking),
+SymbolLoader::SymbolLoader(const SymbolPath& path, const SymbolChoice& choice, std::unique_ptr<HttpGet> http,
+                           ProgressLine::Terminal terminal)
+    : terminal_(std::move(terminal)),
+      asking_(choice.asking),
       asks_(!path.servers.empty()),
       http_(std::move(http)),
       servers_(path.servers, *http_, *this, choice.limits) {}
 
 std::optional<FetchedFile> SymbolLoader::fetch(const StoreKey& key, const FileCheck& check) {
-  if (!interrupt_) interrupt_.emplace();
-  line_.emplace(terminal());
+  if (!interrupt_ && !said_) interrupt_.emplace();
+  line_.emplace(terminal_);
   auto fetched = servers_.fetch(key, check);
+  unshown_.reset();
   line_->clear();
   line_.reset();
   return fetched;
 }
 
 void SymbolLoader::show(const LoadProgress& progress) {
+  unshown_ = progress;
+  show_unshown();
+}
+
+// A server may be silent from now on, so what could not be shown at once is shown here.
+bool SymbolLoader::stop() {
+  show_unshown();
+  return interrupt_ && interrupt_->pressed();
+}
+
+void SymbolLoader::show_unshown() {
   const auto now = std::chrono::steady_clock::now();
-  if (now - shown_ < kShowEvery) return;
+  if (!unshown_ || now - shown_ < kShowEvery) return;
   shown_ = now;
-  line_->show(progress_text(progress));
+  line_->show(progress_text(*unshown_));
+  unshown_.reset();
 }
 
 std::vector<std::string> SymbolLoader::lines(const std::vector<MissingPdb>& missing) const {
@@ -101,6 +116,7 @@ std::string SymbolLoader::advice() const {
 
 void SymbolLoader::say(const std::vector<MissingPdb>& missing) {
   release_ctrl_c();
+  said_ = true;
   for (const std::string& line : lines(missing)) print_failure({ExitCode::ok, line});
 }
 

@@ -1,15 +1,20 @@
-// Loads files from a symbol server with the system's own way to ask servers, for symbol_servers.py.
+// Loads files from symbol servers with the system's own way to ask servers, for symbol_servers.py.
 //
-// usage: symbol_get CERTIFICATE STORE URL CONNECT_MS SILENCE_MS ALL_MS KEY …
+// usage: symbol_get CERTIFICATE CASES
 //
-// CERTIFICATE is the file (PEM; on Windows DER) of an authority that is to be trusted. KEY is NAME/ID. A file is right
-// if it begins with "right " and ends with " end". Prints a line for each key, "NAME PATH" or "NAME -", then the
-// problems, each as a line.
+// CERTIFICATE is the file (PEM; on Windows DER) of an authority that is to be trusted. Each line of the file CASES is
+// "STORE URL CONNECT_MS SILENCE_MS ALL_MS KEY …", separated by tabs; KEY is NAME/ID. All cases run at the same time,
+// each as a command of its own would. A file is right if it begins with "right " and ends with " end". Prints for each
+// case, in their order: the line "case"; a line for each key, "NAME PATH" or "NAME -"; the problems, each as a line.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "symbols/server/symbol_servers.h"
 #include "tests/symbols/server/trust.h"
@@ -23,25 +28,45 @@ class NoWatch final : public LoadWatch {
   bool stop() override { return false; }
 };
 
-int run(int count, char** values) {
-  if (count < 8 || !test::trust(values[1])) return 2;
-  const auto http = system_http_get();
-  NoWatch watch;
-  const auto ms = [&](int i) { return std::chrono::milliseconds(std::atoi(values[i])); };
-  SymbolServers servers({{values[3], {values[2]}}}, *http, watch, {ms(4), ms(5), ms(6)});
-  const FileCheck check = [](std::span<const std::byte> bytes) -> std::string {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return text.starts_with("right ") && text.ends_with(" end") ? "" : "it is another file";
-  };
-  for (int i = 7; i < count; ++i) {
-    const std::string key = values[i];
-    const std::size_t slash = key.rfind('/');
-    if (slash == std::string::npos) return 2;
-    const StoreKey wanted{key.substr(0, slash), key.substr(slash + 1)};
-    const auto file = servers.fetch(wanted, check);
-    std::printf("%s %s\n", wanted.name.c_str(), file ? file->path.c_str() : "-");
+struct Case {
+  std::vector<std::string> parts;  // of its line
+  std::string output = "case\n";
+
+  void run() {
+    const auto http = system_http_get();
+    NoWatch watch;
+    const auto ms = [&](std::size_t i) { return std::chrono::milliseconds(std::atoi(parts[i].c_str())); };
+    SymbolServers servers({{parts[1], {parts[0]}}}, *http, watch, {ms(2), ms(3), ms(4)});
+    const FileCheck check = [](std::span<const std::byte> bytes) -> std::string {
+      const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      return text.starts_with("right ") && text.ends_with(" end") ? "" : "it is another file";
+    };
+    for (std::size_t i = 5; i < parts.size(); ++i) {
+      const std::size_t slash = std::min(parts[i].rfind('/'), parts[i].size() - 1);
+      const StoreKey wanted{parts[i].substr(0, slash), parts[i].substr(slash + 1)};
+      const auto file = servers.fetch(wanted, check);
+      output += wanted.name + ' ' + (file ? file->path : "-") + '\n';
+    }
+    for (const std::string& problem : servers.problems()) output += problem + '\n';
   }
-  for (const std::string& problem : servers.problems()) std::printf("%s\n", problem.c_str());
+};
+
+int run(int count, char** values) {
+  if (count != 3 || !test::trust(values[1])) return 2;
+  std::ifstream in(values[2], std::ios::binary);
+  std::vector<Case> cases;
+  for (std::string line; std::getline(in, line);) {
+    Case& one = cases.emplace_back();
+    for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+      end = line.find('\t', at);
+      one.parts.push_back(line.substr(at, end - at));
+    }
+    if (one.parts.size() < 6) return 2;
+  }
+  std::vector<std::thread> threads;
+  for (Case& one : cases) threads.emplace_back(&Case::run, &one);
+  for (std::thread& thread : threads) thread.join();
+  for (const Case& one : cases) std::fputs(one.output.c_str(), stdout);
   return 0;
 }
 

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
 """Loads symbol files from servers of this machine, over http and https, with every failure that a server can have.
 
-usage: symbol_servers.py SYMBOL_GET [MIXWALK | --wine WINE]
+usage: symbol_servers.py SYMBOL_GET [MIXWALK | --wine WINE MIXWALK]
 
-SYMBOL_GET is run natively (libcurl) or, with WINE, under Wine (WinHTTP). MIXWALK, the native program, then shows a dump
-whose PDB is on the server only. Certificates are made by openssl. The limits are short, so that no failure takes long;
-no check depends on how quick this machine is.
+SYMBOL_GET is run natively (libcurl) or, with WINE, under Wine (WinHTTP). MIXWALK then shows a dump whose PDB is on the
+server only. Certificates are made by openssl. The limits are short, so that no failure takes long; no check depends on
+how quick this machine is.
 """
 
-import concurrent.futures
 import http.server
 import os
 import shutil
@@ -24,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 BODY = b"right " + b"x" * 300_000 + b" end"
 CORPUS = os.path.join(ROOT, "tests", "fuzz", "corpus")
+PAGE = b"<!DOCTYPE html><html><body>Please sign in.</body></html>"
 PDB_ID = "07" * 16 + "1"  # of the PDBs in the corpus
 # In ms: to connect, without a byte, for all files. A busy machine needs no more.
 LIMITS = ("30000", "30000", "100000")
@@ -56,6 +56,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
         self.close_connection = True
 
+    def wait_for_the_end(self):
+        """Until the client closes the connection. A silent server that would close it after a while might be quicker
+        than the client's clock, which stands still while wineserver is busy."""
+        self.wfile.flush()
+        self.connection.recv(1)
+
     def good(self, body=BODY):
         self.send(200, {"Content-Length": len(body)}, body)
 
@@ -74,9 +80,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(404, {"Content-Length": 0})
         if way in ("good", "again"):
             return self.good()
-        if way == "pdb":
+        if way in ("pdb", "pdb-of-another"):
             with open(os.path.join(CORPUS, "pdb_fuzz", "inlining"), "rb") as pdb:
-                return self.good(pdb.read()) if f"/{PDB_ID}/" in self.path else self.send(404, {"Content-Length": 0})
+                body = pdb.read()
+            if way == "pdb-of-another":
+                body = body.replace(b"\7" * 16, b"\6" * 16)
+            return self.good(body) if f"/{PDB_ID}/" in self.path else self.send(404, {"Content-Length": 0})
         if way == "chunked":
             self.send(200, {"Transfer-Encoding": "chunked"})
             self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY))
@@ -85,23 +94,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s" % (len(BODY), BODY[:1000]))
         elif way == "short":
             self.send(200, {"Content-Length": 2 * len(BODY)}, BODY)
+        elif way == "less":  # than what comes
+            self.send(200, {"Content-Length": 1000}, BODY)
+        elif way == "no-http":
+            self.wfile.write(b"\0\1\2\3 no answer of HTTP \xFF\r\n\r\n")
+            self.close_connection = True
+        elif way == "page":
+            self.send(200, {"Content-Length": len(PAGE), "Content-Type": "text/html"}, PAGE)
         elif way == "silent-before":
-            time.sleep(6)
+            self.wait_for_the_end()
         elif way == "silent-within":
             self.send(200, {"Content-Length": len(BODY)}, BODY[:1000])
-            self.wfile.flush()
-            time.sleep(6)
+            self.wait_for_the_end()
         elif way == "trickle":
             self.send(200, {"Content-Length": 1_000_000})
-            for _ in range(60):
+            while True:
                 self.wfile.write(b"r")
-                self.wfile.flush()
                 time.sleep(0.1)
         elif way == "flood":
             self.send(200, {"Content-Length": 1 << 29})
-            for _ in range(1600):
+            while True:
                 self.wfile.write(b"r" * 4096)
-                self.wfile.flush()
                 time.sleep(0.005)
         elif way == "slow":
             self.send(200, {"Content-Length": len(BODY)})
@@ -199,8 +212,12 @@ class Test:
         """A path as the program knows it."""
         return "Z:" + path.replace("/", "\\") if self.wine else path
 
-    def command(self, store, url, *keys, limits=LIMITS):
-        return [*self.wine, self.program, self.path(self.certificate), self.path(store), url, *limits, *keys]
+    def command(self, *cases):
+        """The command for cases, each (name, URL, limits, keys), that all run at once."""
+        with tempfile.NamedTemporaryFile("w", dir=self.folder, delete=False) as file:
+            for name, url, limits, keys in cases:
+                file.write("\t".join([self.path(self.store(name)), url, *limits, *keys]) + "\n")
+        return [*self.wine, self.program, self.path(self.certificate), self.path(file.name)]
 
     def store(self, name):
         return os.path.join(self.folder, "store-" + name)
@@ -211,23 +228,26 @@ class Test:
             found += [os.path.relpath(os.path.join(folder, name), store) for name in names if name != "mixwalk.lock"]
         return sorted(found)
 
-    def get(self, name, url, *keys, **more):
-        """The lines that the program prints."""
-        run = subprocess.run(self.command(self.store(name), url, *(keys or ["a.pdb/1"]), **more), capture_output=True,
-                             text=True, timeout=120)
-        self.expect(run.returncode == 0, f"{name}: exit code {run.returncode}: {run.stderr}")
-        return run.stdout.splitlines()
+    def get_all(self, cases):
+        """The lines that the program prints for each case."""
+        run = subprocess.run(self.command(*cases), capture_output=True, text=True, timeout=120)
+        self.expect(run.returncode == 0, f"exit code {run.returncode}: {run.stderr}")
+        outputs = [output.splitlines() for output in ("\n" + run.stdout).split("\ncase\n")[1:]]
+        self.expect(len(outputs) == len(cases), f"{len(outputs)} of {len(cases)} cases: {run.stdout}")
+        return outputs
 
-    def loads(self, name, url):
-        lines = self.get(name, url)
+    def get(self, name, url, *keys):
+        return self.get_all([(name, url, LIMITS, keys or ["a.pdb/1"])])[0]
+
+    def loads(self, name, lines):
         self.expect(len(lines) == 1 and lines[0].startswith("a.pdb ") and lines[0] != "a.pdb -", f"{name}: {lines}")
         self.expect(self.files(self.store(name)) == ["a.pdb/1/a.pdb"], f"{name}: {self.files(self.store(name))}")
         if self.files(self.store(name)):
             with open(os.path.join(self.store(name), "a.pdb/1/a.pdb"), "rb") as got:
                 self.expect(got.read() == BODY, f"{name}: the file is another")
 
-    def fails(self, name, url, *words, **more):
-        lines = self.get(name, url, **more)
+    def fails(self, name, lines, *words):
+        """Without the file, with one line that has one of the words; without words, with no line."""
         self.expect(lines and lines[0] == "a.pdb -", f"{name}: {lines}")
         self.expect(self.files(self.store(name)) == [], f"{name}: {self.files(self.store(name))} is in the store")
         text = " ".join(lines[1:])
@@ -236,40 +256,49 @@ class Test:
 
     def one_server(self):
         off = "is not asked any more"
-        http, https = self.http, self.https
         # Wine's WinHTTP says that a request was sent only when the first byte of the answer has come.
         silent = ["no byte came for", *(["no connection stood within"] if self.wine else [])]
-        cases = [
-            (self.loads, "http", http + "/good"),
-            (self.loads, "https", https + "/good"),
-            (self.loads, "chunked", http + "/chunked"),
-            (self.loads, "redirected", https + "/to-good"),
-            (self.fails, "missing", http + "/404"),
-            (self.fails, "500", http + "/500", "status 500"),
-            (self.fails, "403", http + "/403", "status 403"),
-            (self.fails, "short", https + "/short", off),
-            (self.fails, "chunked-cut", http + "/chunked-cut", off, "is not used"),
-            (self.gives_up, "silent-before", http + "/silent-before", ("3000", "1500", "100000"), *silent),
-            (self.gives_up, "silent-within", https + "/silent-within", ("30000", "1500", "100000"), "no byte came for"),
-            (self.gives_up, "trickle", http + "/trickle", ("30000", "30000", "2500"), "the limit for loading"),
-            (self.gives_up, "flood", http + "/flood", ("30000", "30000", "1500"), "the limit for loading"),
-            (self.fails, "other", http + "/other", "it is another file"),
-            (self.fails, "huge", http + "/huge", "is larger than 1 GiB"),
-            (self.fails, "to-http", https + "/to-http", off),
-            (self.fails, "to-https-to-http", http + "/to-https-to-http", off),
-            (self.fails, "to-itself", https + "/to-itself", off),
-            (self.fails, "other-host", self.other_host + "/good", off),
-            (self.fails, "untrusted", self.untrusted + "/good", off),
-            (self.fails, "nobody", "http://localhost:1/x", off),
-            (self.fails, "no-name", "http://no-such-machine.invalid/x", off),
+        silence, little_time = ("3000", "1500", "100000"), ("30000", "30000", "2500")
+        limit = "the limit for loading"
+        # Name and path, whether the file comes, limits, words; by http and by https.
+        both = [
+            ("good", True, LIMITS),
+            ("chunked", True, LIMITS),
+            ("to-good", True, LIMITS),
+            ("404", False, LIMITS),
+            ("500", False, LIMITS, "status 500"),
+            ("503", False, LIMITS, "status 503"),
+            ("403", False, LIMITS, "status 403"),
+            ("407", False, LIMITS, "status 407"),
+            ("short", False, LIMITS, off),
+            ("chunked-cut", False, LIMITS, off, "is not used"),
+            ("less", False, LIMITS, off, "it is another file"),
+            ("no-http", False, LIMITS, off),
+            ("page", False, LIMITS, "it is another file"),
+            ("other", False, LIMITS, "it is another file"),
+            ("huge", False, LIMITS, "is larger than 1 GiB"),
+            ("to-itself", False, LIMITS, off),
+            ("silent-before", False, silence, *silent),
+            ("silent-within", False, ("30000", "1500", "100000"), "no byte came for"),
+            ("trickle", False, little_time, limit),
+            ("flood", False, little_time, limit),
         ]
-        # Most of them wait.
-        with concurrent.futures.ThreadPoolExecutor(6) as pool:
-            for case in [pool.submit(*case) for case in cases]:
-                case.result()
-
-    def gives_up(self, name, url, limits, *words):
-        self.fails(name, url, *words, limits=limits)
+        cases = [(f"{scheme}-{way}", f"{url}/{way}", *case)
+                 for scheme, url in (("http", self.http), ("https", self.https)) for way, *case in both]
+        cases += [
+            ("to-http", self.https + "/to-http", False, LIMITS, off),
+            ("to-https-to-http", self.http + "/to-https-to-http", False, LIMITS, off),
+            ("other-host", self.other_host + "/good", False, LIMITS, off),
+            ("untrusted", self.untrusted + "/good", False, LIMITS, off),
+            ("nobody", "http://localhost:1/x", False, LIMITS, off),
+            ("no-name", "http://no-such-machine.invalid/x", False, LIMITS, off),
+        ]
+        outputs = self.get_all([(name, url, limits, ["a.pdb/1"]) for name, url, _, limits, *_ in cases])
+        for (name, _, comes, _, *words), lines in zip(cases, outputs):
+            if comes:
+                self.loads(name, lines)
+            else:
+                self.fails(name, lines, *words)
 
     def keys(self):
         Handler.asked.clear()
@@ -285,50 +314,61 @@ class Test:
         self.expect(len(Handler.asked) == 4, f"once: {Handler.asked}")
 
     def hundred(self):
-        keys = [f"f{i}.pdb/{i:x}" for i in range(1, 101)]
-        lines = self.get("hundred", self.https + "/good", *keys)
-        self.expect(len(lines) == 100 and not any(line.endswith(" -") for line in lines), f"hundred: {lines[:3]}")
-        self.expect(len(self.files(self.store("hundred"))) == 100, "hundred: not all are in the store")
+        """A hundred requests at once, for other files and for the same, into one store."""
+        cases = [("hundred", self.https + "/good", LIMITS, [f"f{i % 50}.pdb/1"]) for i in range(100)]
+        outputs = self.get_all(cases)
+        self.expect(not any(lines[1:] or lines[0].endswith(" -") for lines in outputs), f"hundred: {outputs[:3]}")
+        files = self.files(self.store("hundred"))
+        self.expect(files == sorted(f"f{i}.pdb/1/f{i}.pdb" for i in range(50)), f"hundred: {files}")
+        for file in files:
+            with open(os.path.join(self.store("hundred"), file), "rb") as got:
+                self.expect(got.read() == BODY, f"hundred: {file} is another")
         self.expect(not Handler.cookies, f"cookies were sent: {Handler.cookies[:3]}")
 
     def two_processes(self):
-        Handler.asked.clear()
-        url, store = self.http + "/slow", self.store("two")
-        runs = [subprocess.Popen(self.command(store, url, "a.pdb/1"), stdout=subprocess.PIPE, text=True)
-                for _ in range(2)]
+        command = self.command(("two", self.http + "/slow", LIMITS, ["a.pdb/1"]))
+        runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
         for run in runs:
             out, _ = run.communicate(timeout=100)
             self.expect(out.strip().endswith("a.pdb"), f"two processes: {out}")
-        self.expect(self.files(store) == ["a.pdb/1/a.pdb"], f"two processes: {self.files(store)}")
+        self.expect(self.files(self.store("two")) == ["a.pdb/1/a.pdb"], f"two: {self.files(self.store('two'))}")
 
     def killed(self):
+        """A process that is killed while it loads, and one that waits for it."""
         store = self.store("killed")
-        run = subprocess.Popen(self.command(store, self.http + "/slow", "a.pdb/1"), stdout=subprocess.PIPE, text=True,
-                               start_new_session=True)
+        run = subprocess.Popen(self.command(("killed", self.http + "/silent-within", LIMITS, ["a.pdb/1"])),
+                               stdout=subprocess.PIPE, text=True, start_new_session=True)
         while self.files(store) != ["a.pdb/1/a.pdb.part"]:
             self.expect(run.poll() is None, "killed: it ended too early")
             if run.poll() is not None:
                 return
             time.sleep(0.02)
+        Handler.asked.clear()
+        waiting = subprocess.Popen(self.command(("killed", self.http + "/good", LIMITS, ["a.pdb/1"])),
+                                   stdout=subprocess.PIPE, text=True)
+        while not Handler.asked and waiting.poll() is None:
+            time.sleep(0.02)
+        self.expect(self.files(store) == ["a.pdb/1/a.pdb.part"], f"killed: {self.files(store)}")
         os.killpg(run.pid, signal.SIGKILL)
         run.wait(30)
-        self.expect(self.files(store) == ["a.pdb/1/a.pdb.part"], f"killed: {self.files(store)}")
-        lines = self.get("killed", self.http + "/again")
-        self.expect(lines[0] != "a.pdb -", f"killed: the next one does not load it: {lines}")
-        self.expect(self.files(store) == ["a.pdb/1/a.pdb"], f"killed: {self.files(store)}")
+        out, _ = waiting.communicate(timeout=100)
+        self.loads("killed", out.splitlines()[1:])
 
     def full_disk(self):
-        """Only where this user may mount: a store on a file system of 64 KiB."""
-        store = self.store("full")
-        os.makedirs(store)
-        script = f"mount -t tmpfs -o size=64k none '{store}' && exec \"$@\""
-        command = self.command(store, self.http + "/good", "a.pdb/1")
-        run = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", *command], capture_output=True, text=True,
-                             timeout=60)
-        if "mount:" in run.stderr or "unshare" in run.stderr:
-            print(f"a full disk was not tried: {run.stderr.strip()}")
-            return
-        self.expect(run.stdout.startswith("a.pdb -\na.pdb cannot be kept: "), f"full disk: {run.stdout}{run.stderr}")
+        """A disk that is always full."""
+        partial = os.path.join(self.store("full"), "a.pdb/1/a.pdb.part")
+        os.makedirs(os.path.dirname(partial))
+        os.symlink("/dev/full", partial)
+        lines = self.get("full", self.http + "/good")
+        if os.path.islink(partial):  # which Wine does not remove
+            os.remove(partial)
+        self.fails("full", lines, "a.pdb cannot be kept: ")
+
+    def no_store(self):
+        """A store that is a file."""
+        with open(self.store("file"), "w") as out:
+            out.write("x")
+        self.fails("file", self.get("file", self.http + "/good"), "a.pdb cannot be kept: ")
 
     def silent_names(self):
         """Only where this user may have a network: a name for which no answer comes. libcurl looks it up in a thread of
@@ -351,7 +391,7 @@ class Test:
         with open(resolver, "w") as out:
             out.write("nameserver 127.0.0.1\n")
         script = f"mount --bind '{resolver}' /etc/resolv.conf && exec /usr/bin/python3 -c \"$0\" \"$@\""
-        command = self.command(self.store("names"), "http://machine.test/x", "a.pdb/1", limits=("500", "30000", "9000"))
+        command = self.command(("names", "http://machine.test/x", ("500", "30000", "9000"), ["a.pdb/1"]))
         run = subprocess.run(["unshare", "-rmn", "sh", "-c", script, inner, *command], capture_output=True, text=True,
                              timeout=60)
         if "mount:" in run.stderr or "unshare" in run.stderr:
@@ -363,7 +403,7 @@ class Test:
     def mixwalk(self, program):
         """A dump whose PDB is on the server only."""
         store = self.store("mixwalk")
-        dump = [program, "dump", os.path.join(CORPUS, "minidump_fuzz", "two_frames")]
+        dump = [*self.wine, program, "dump", self.path(os.path.join(CORPUS, "minidump_fuzz", "two_frames"))]
         variables = dict(os.environ, SSL_CERT_FILE=self.authority, HOME=self.folder, XDG_CACHE_HOME="")
         variables.pop("_NT_SYMBOL_PATH", None)
 
@@ -374,10 +414,21 @@ class Test:
         before = shown()
         self.expect("1 PDB was not found: app.pdb; with --symbols online," in before.stderr, before.stderr)
         url = self.https + "/pdb"
-        online = shown("--symbol-path", f"srv*{store}*{url}")
+        online = shown("--symbol-path", f"srv*{self.path(store)}*{url}")
         self.expect("loaded 1 file (" in online.stderr and url in online.stderr, online.stderr)
         self.expect(self.files(store) == [f"app.pdb/{PDB_ID}/app.pdb"], f"mixwalk: {self.files(store)}")
         self.expect("app.exe!ns::outer" in online.stdout, online.stdout)
+        on_disk = os.path.join(self.folder, "disk")
+        os.mkdir(on_disk)
+        shutil.copy(os.path.join(CORPUS, "pdb_fuzz", "inlining"), os.path.join(on_disk, "app.pdb"))
+        disk = shown("--symbol-path", self.path(on_disk))
+        self.expect(disk.stdout == online.stdout and disk.stderr == "", f"on the disk: {disk.stdout}{disk.stderr}")
+        for way, why in (("pdb-of-another", "is not used: "), ("page", "is not used: ")):
+            other = shown("--symbol-path", f"srv*{self.path(self.store(way))}*{self.https}/{way}")
+            self.expect(f"app.pdb of {self.https}/{way} {why}" in other.stderr, f"{way}: {other.stderr}")
+            self.expect(self.files(self.store(way)) == [] and other.stdout == before.stdout, f"{way}: {other.stdout}")
+        if self.wine:
+            return
         again = shown(_NT_SYMBOL_PATH=f"srv*{store}*{self.http}/404")
         self.expect(again.stderr == "" and again.stdout == online.stdout, again.stderr)
         offline = shown("--symbols", "offline", _NT_SYMBOL_PATH=f"srv*{self.http}/500")
@@ -410,11 +461,12 @@ def main():
         test.missing_once()
         test.hundred()
         test.two_processes()
+        test.killed()
+        test.full_disk()
+        test.no_store()
+        test.mixwalk(sys.argv[4] if wine else sys.argv[2])
         if not wine:
-            test.killed()
-            test.full_disk()
             test.silent_names()
-            test.mixwalk(sys.argv[2])
     finally:
         shutil.rmtree(test.folder, ignore_errors=True)
     print("passed" if test.failures == 0 else f"{test.failures} failures")

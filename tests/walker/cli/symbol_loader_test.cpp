@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <thread>
 
 #include "walker/cli/doctor_symbols.h"
 
@@ -62,6 +66,42 @@ TEST_F(SymbolLoaderTest, SaysHowMissingFilesAreFound) {
   EXPECT_TRUE(by_path.lines({}).empty());
   // Who wants no server needs no advice.
   EXPECT_TRUE(loader("", SymbolAsking::offline).lines({{"a.pdb", "1"}}).empty());
+}
+
+// A server that is silent: it asks for a while whether it may go on.
+class SilentServer final : public HttpGet {
+ public:
+  HttpReply get(const std::string& url, const HttpLimits&, HttpTaker& taker) override {
+    if (url.find("silent.pdb") == std::string::npos) return {404, {}};
+    for (int i = 0; i < 30 && !taker.stop(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return {0, "no byte came"};
+  }
+};
+
+TEST_F(SymbolLoaderTest, ShowsTheFileForWhichAServerIsSilent) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::tmpfile(), &std::fclose);
+  ASSERT_NE(stream, nullptr);
+  SymbolLoader loader(parse_symbol_path("srv*https://good", folder_), {}, std::make_unique<SilentServer>(),
+                      {.stream = stream.get(), .obeys_escapes = false, .columns = [] { return 100; }});
+  loader.fetch({"first.pdb", "1"}, any);
+  loader.fetch({"silent.pdb", "1"}, any);
+  std::string shown(1000, ' ');
+  std::rewind(stream.get());
+  shown.resize(std::fread(shown.data(), 1, shown.size(), stream.get()));
+  EXPECT_THAT(shown, HasSubstr("asking for first.pdb"));
+  EXPECT_THAT(shown, HasSubstr("asking for silent.pdb"));
+}
+
+TEST_F(SymbolLoaderTest, CtrlCEndsTheCommandAgainForGood) {
+  const auto before = std::signal(SIGINT, SIG_DFL);
+  SymbolLoader both = loader("srv*https://good");
+  both.fetch({"a.pdb", "1"}, any);
+  const auto caught = std::signal(SIGINT, SIG_DFL);
+  EXPECT_NE(caught, SIG_DFL);
+  std::signal(SIGINT, caught);
+  both.say({});
+  EXPECT_TRUE(both.fetch({"b.pdb", "1"}, any));
+  EXPECT_EQ(std::signal(SIGINT, before), SIG_DFL);
 }
 
 TEST_F(SymbolLoaderTest, Progress) {

@@ -49,6 +49,18 @@ struct ThreadData {
 };
 static_assert(sizeof(ThreadData) == 0x68);
 
+// CLRDATA_METHDEF_EXTENT.
+struct MethodExtent {
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t version = 0, kind = 0;
+};
+
+// CLRDATA_MODULE_EXTENT.
+struct ModuleExtent {
+  std::uint64_t base = 0;
+  std::uint32_t bytes = 0, kind = 0;
+};
+
 // DacpReJitData.
 struct ReJitData {
   std::uint64_t id = 0;

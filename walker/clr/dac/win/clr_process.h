@@ -40,6 +40,12 @@ struct IClrModule : IUnknown {
   MIXWALK_DAC_SLOT(GetName);
   // The path of the module's file. `units`: the length of `name` with its terminator; `room`: the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetFileName(ULONG32 room, ULONG32* units, WCHAR* name) = 0;
+  MIXWALK_DAC_SLOT(GetFlags);
+  MIXWALK_DAC_SLOT(IsSameObject);
+  // The memory that the module's file takes. Enumerations give S_FALSE when there is no more.
+  virtual HRESULT STDMETHODCALLTYPE StartEnumExtents(std::uint64_t* enumeration) = 0;
+  virtual HRESULT STDMETHODCALLTYPE EnumExtent(std::uint64_t* enumeration, ModuleExtent* extent) = 0;
+  virtual HRESULT STDMETHODCALLTYPE EndEnumExtents(std::uint64_t enumeration) = 0;
 
  protected:
   ~IClrModule() = default;
@@ -47,10 +53,30 @@ struct IClrModule : IUnknown {
 inline constexpr IID kIidClrModule = {
     0x88E32849, 0x0A0A, 0x4CB0, {0x90, 0x22, 0x7C, 0xD2, 0xE9, 0xE1, 0x39, 0xE2}};
 
+// IXCLRDataMethodDefinition, as far as mixwalk calls it.
+struct IClrMethodDefinition : IUnknown {
+  MIXWALK_DAC_SLOT(GetTypeDefinition);
+  MIXWALK_DAC_SLOT(StartEnumInstances);
+  MIXWALK_DAC_SLOT(EnumInstance);
+  MIXWALK_DAC_SLOT(EndEnumInstances);
+  MIXWALK_DAC_SLOT(GetName);
+  MIXWALK_DAC_SLOT(GetTokenAndScope);
+  MIXWALK_DAC_SLOT(GetFlags);
+  MIXWALK_DAC_SLOT(IsSameObject);
+  MIXWALK_DAC_SLOT(GetLatestEnCVersion);
+  // Where the method's IL is.
+  virtual HRESULT STDMETHODCALLTYPE StartEnumExtents(std::uint64_t* enumeration) = 0;
+  virtual HRESULT STDMETHODCALLTYPE EnumExtent(std::uint64_t* enumeration, MethodExtent* extent) = 0;
+  virtual HRESULT STDMETHODCALLTYPE EndEnumExtents(std::uint64_t enumeration) = 0;
+
+ protected:
+  ~IClrMethodDefinition() = default;
+};
+
 // IXCLRDataMethodInstance, as far as mixwalk calls it.
 struct IClrMethodInstance : IUnknown {
   MIXWALK_DAC_SLOT(GetTypeInstance);
-  MIXWALK_DAC_SLOT(GetDefinition);
+  virtual HRESULT STDMETHODCALLTYPE GetDefinition(IClrMethodDefinition** definition) = 0;
   MIXWALK_DAC_SLOT(GetTokenAndScope);
   MIXWALK_DAC_SLOT(GetName);
   MIXWALK_DAC_SLOT(GetFlags);

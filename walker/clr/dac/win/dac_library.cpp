@@ -98,6 +98,12 @@ ClrMethod DacLibrary::method(std::uint64_t method) {
   if (dynamic || found.stub) return found;
   if (std::string better = name_by_metadata(data, text); !better.empty()) found.name = std::move(better);
   if (const ModuleMetadata* metadata = data.module != 0 ? metadata_of(data.module) : nullptr) {
+    // The library reads the metadata of the file, and calls a method that is not in it "Unknown".
+    ModuleMetadata::Method declared;
+    if (text.ends_with("!Unknown") && !metadata->method(data.token, declared)) {
+      const bool named = SUCCEEDED(sos_->GetMethodTableName(data.method_table, kNameUnits, name.data(), &units));
+      found.name = added_method_name(named ? type_of_dac_name(text_of(name)) : std::string(), data.token);
+    }
     found.import = metadata->import_of(data.token);
     found.com = metadata->is_com_method(data.token);
   }
@@ -311,16 +317,47 @@ bool DacLibrary::is_object(std::uint64_t object, std::uint64_t method_table) {
   return SUCCEEDED(sos_->GetObjectData(object, &data)) && data.method_table == method_table;
 }
 
+ComPointer<dac::IClrMethodInstance> DacLibrary::method_around(std::uint64_t ip) {
+  ComPointer<dac::IClrMethodInstance> method;
+  std::uint64_t enumeration = 0;
+  if (process_->StartEnumMethodInstancesByAddress(ip, nullptr, &enumeration) != S_OK) return method;
+  if (process_->EnumMethodInstanceByAddress(&enumeration, method.put()) != S_OK) method.reset();
+  process_->EndEnumMethodInstancesByAddress(enumeration);
+  return method;
+}
+
+bool DacLibrary::has_replaced_il(const dac::MethodDescData& data, std::uint64_t ip) {
+  const auto method = method_around(ip);
+  ComPointer<dac::IClrMethodDefinition> definition;
+  std::uint64_t enumeration = 0;
+  if (!method || FAILED(method->GetDefinition(definition.put())) || !definition ||
+      definition->StartEnumExtents(&enumeration) != S_OK) {
+    return false;
+  }
+  dac::MethodExtent il;
+  const HRESULT found = definition->EnumExtent(&enumeration, &il);
+  definition->EndEnumExtents(enumeration);
+  ComPointer<IUnknown> object;
+  ComPointer<dac::IClrModule> module;
+  if (found != S_OK || FAILED(sos_->GetModule(data.module, object.put())) || !object ||
+      !module.query(object.get(), dac::kIidClrModule) || module->StartEnumExtents(&enumeration) != S_OK) {
+    return false;
+  }
+  bool any = false, inside = false;
+  for (dac::ModuleExtent part; module->EnumExtent(&enumeration, &part) == S_OK && !inside;) {
+    any = true;
+    inside = il.begin - part.base < part.bytes;
+  }
+  module->EndEnumExtents(enumeration);
+  return any && !inside;
+}
+
 // Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of
 // any code. Real case: code of tier 1 under Wine 10, in which the return address of a call corresponds to no IL.
 // Remedy: for the code before such code, the addresses below are asked for, one by one. Test: three_ways_test.
 std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCode& code) {
-  std::uint64_t enumeration = 0;
-  if (process_->StartEnumMethodInstancesByAddress(ip, nullptr, &enumeration) != S_OK) return std::nullopt;
-  ComPointer<dac::IClrMethodInstance> method;
-  const HRESULT found = process_->EnumMethodInstanceByAddress(&enumeration, method.put());
-  process_->EndEnumMethodInstancesByAddress(enumeration);
-  if (found != S_OK || !method) return std::nullopt;
+  const auto method = method_around(ip);
+  if (!method) return std::nullopt;
   const std::uint64_t most = std::min(ip - std::min(ip, code.start), kMaxBytesBefore);
   for (std::uint64_t before = 0; before <= most; ++before) {
     std::array<ULONG32, kMaxIlOffsets> offsets{};
@@ -365,7 +402,7 @@ ClrIlPlaces DacLibrary::il_places(std::span<const std::uint64_t> ips) {
     dac::MethodDescData data;
     // The PDB describes version 0 only; ReJIT makes others.
     if (!code || FAILED(sos_->GetMethodDescData(code->method, ip, &data, 0, nullptr, nullptr)) ||
-        data.is_dynamic != 0 || data.requested.id != 0) {
+        data.is_dynamic != 0 || data.requested.id != 0 || has_replaced_il(data, ip)) {
       continue;
     }
     const auto offset = il_offset(ip, *code);
