@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "walker/locks/waiting_threads.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -35,6 +36,7 @@ class JoinSearch {
     forget();
     std::vector<Joining> joining;
     for (const Thread& thread : snapshot_.threads) {
+      if (lock_waited_for_by(snapshot_, thread.os_id).lock != nullptr) continue;  // Windows knows the joined thread
       const auto end = join_end(thread);
       const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
       if (!end || *end < begin || *end - begin > kMaxJoinBytes || joining.size() == kMaxJoining) continue;

@@ -42,6 +42,14 @@ TEST_F(Joins, WaitForTheEndOfTheThread) {
   EXPECT_EQ(find(), Locks{end_of(0x30, {{0x10}})});
 }
 
+// Windows' wait chains have already said it.
+TEST_F(Joins, ThatTheSystemKnowsAreThereOnce) {
+  join(2);
+  snapshot.locks = {end_of(0x30, {{0x10}})};
+  add_joins(snapshot, target, clr);
+  EXPECT_EQ(snapshot.locks, Locks{end_of(0x30, {{0x10}})});
+}
+
 TEST_F(Joins, OfSeveralThreadsAreOfOneEnd) {
   join(2);
   add_thread(0x40, {kJoin, "Orders.Stop()"}, {clr.clr_threads[2].object, clr.clr_threads[2].address});
