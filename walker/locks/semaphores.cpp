@@ -184,18 +184,17 @@ class HolderSearch {
     }
   }
 
-  // The field belongs to a type of which a method is on the stack, for all that is known here.
+  // Only the name of the field is known. If fields of several types on the stack have it, their counts must be equal.
   void note_static_count(std::uint64_t semaphore, const Thread& thread, const std::string& field) {
     const auto& frames = thread.stack.frames;
+    std::set<std::int64_t> counts;
     for (std::size_t i = 0; i < frames.size() && i < kMaxFrames; ++i) {
       const std::uint64_t method = frames[i].kind == FrameKind::managed ? frames[i].function : 0;
       if (method == 0 || frames[i].name.starts_with("System.")) continue;
       const Steps& il = il_of({method, ".cctor"}, [&] { return clr_.il_of(method, ".cctor"); });
-      if (const auto count = first_count_of(il, field)) {
-        counts_[semaphore] = *count;
-        return;
-      }
+      if (const auto count = first_count_of(il, field)) counts.insert(*count);
     }
+    if (counts.size() == 1) counts_[semaphore] = *counts.begin();
   }
 
   // An object has the semaphore in a field that only its constructor sets.

@@ -57,7 +57,9 @@ TEST(Json, AFrameHasItsLabelAndTheNameOfItsModule) {
       const auto& frame = thread.at("frames")[k];
       const auto label = frame.at("label").get<std::string>();
       const bool was_utf8 = label.find("\uFFFD") == std::string::npos;
-      if (was_utf8) EXPECT_EQ(label, frame_label(snapshot, snapshot.threads[i].stack.frames[k]));
+      if (was_utf8) {
+        EXPECT_EQ(label, frame_label(snapshot, snapshot.threads[i].stack.frames[k]));
+      }
       if (frame.at("kind") == "gap") continue;
       const auto& module = frame.at("module");
       EXPECT_EQ(frame.at("module_name"),

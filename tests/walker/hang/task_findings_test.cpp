@@ -290,7 +290,9 @@ TEST(TaskFindingsTest, SemaphoresThatManyMayEnterAreTakenCrosswise) {
       EXPECT_EQ(one.findings[0].threads[0].words,
                 "waits for the semaphore 0x140, held by thread 0x2 \"scanning\"");
       EXPECT_EQ(one.findings[0].threads[1].words, "waits for the semaphore 0xa0, held by thread 0x1 \"printing\"");
-      if (count == 2) EXPECT_EQ(thread_of(one, 1).verdict, Verdict::unclear);
+      if (count == 2) {
+        EXPECT_EQ(thread_of(one, 1).verdict, Verdict::unclear);
+      }
     }
   }
   EXPECT_THAT(kinds(found(2, 1)), ElementsAre(FindingKind::deadlock));

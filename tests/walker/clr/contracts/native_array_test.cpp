@@ -12,7 +12,9 @@ using test::ByteWriter;
 
 std::optional<std::uint32_t> number(const std::vector<std::byte>& bytes, std::uint64_t length) {
   const auto read = read_native_number(ByteMemory(bytes), 0);
-  if (read) EXPECT_EQ(read->next, length);
+  if (read) {
+    EXPECT_EQ(read->next, length);
+  }
   return read ? std::optional(read->value) : std::nullopt;
 }
 
@@ -32,7 +34,7 @@ TEST(NativeArrayTest, NumbersOfEveryLength) {
 // has only element 16 + 9.
 TEST(NativeArrayTest, ElementsOfATree) {
   ByteWriter array;
-  array.u8((32 << 2 | 0) << 2 & 0xFF | 1).u8((32 << 2) >> 6);  // 32 elements, entries of one byte: a number of 2 bytes
+  array.u8((((32 << 2) << 2) & 0xFF) | 1).u8((32 << 2) >> 6);  // 32 elements, entries of one byte: a number of 2 bytes
   const std::uint64_t base = array.size();
   array.u8(2).u8(30);  // where each block begins, from here on
   // Each node: bit 0, something follows for a bit of 0; bit 1, something is at the distance above, for a bit of 1.
