@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -22,12 +23,12 @@ namespace {
 // Not among them: crossed-mutexes, whose owners only the wait chains of Windows know (Wine has none).
 const std::string kLocks =
     "monitor-and-semaphore+full-collection+crossed-reader-writer-locks+reader-and-monitor+write-while-reading+"
-    "crossed-joins+process-output";
+    "crossed-joins+process-output+crossed-semaphores";
 const std::string kTasks =
     "result-in-context+result-in-asked-context+monitor-and-context+forgotten-source+when-all+value-source+full-channel+"
     "timer+timer-with-event+pool-waits";
 // Its proof needs the IL of methods, which mixwalk reads on .NET 9 and later.
-const std::string kAsyncSemaphores = "crossed-async-semaphores+crossed-semaphores";
+const std::string kAsyncSemaphores = "crossed-async-semaphores";
 const std::string kAllTasks = kTasks + "+" + kAsyncSemaphores;
 
 // The exit code of a program that only hangs in this way.
@@ -72,6 +73,8 @@ std::vector<std::string> ways() {
 struct Build {
   const char* name;
   const char* program;
+
+  bool is_net8() const { return std::string_view(name).starts_with("net8"); }
 };
 
 // On a run without the variable, no case is made.
@@ -85,6 +88,17 @@ std::vector<Build> builds() {
           {"net8_debug", "..\\fixtures-net8.0\\hangs_debug.exe"}};
 }
 
+std::vector<std::tuple<std::string, Build>> cases() {
+  std::vector<std::tuple<std::string, Build>> cases;
+  for (const std::string& way : ways()) {
+    for (const Build& build : builds()) {
+      const bool needs_il = way == kAsyncSemaphores || way == "crossed-semaphores";
+      if (!build.is_net8() || !needs_il) cases.emplace_back(way, build);
+    }
+  }
+  return cases;
+}
+
 // Each way by itself, on each runtime, in both builds.
 class EachWay : public testing::TestWithParam<std::tuple<std::string, Build>> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachWay);
@@ -94,12 +108,11 @@ TEST_P(EachWay, OfEachRuntime) {
   expect_hang({.way = way, .program = build.program, .code = code_of(way)});
 }
 
-INSTANTIATE_TEST_SUITE_P(, EachWay, testing::Combine(testing::ValuesIn(ways()), testing::ValuesIn(builds())),
-                         [](const auto& info) {
-                           std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(, EachWay, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace mixwalk

@@ -246,8 +246,8 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
     return made;
   };
   using enum LockKind;
-  // Two Joins, a Join and a monitor, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader and a monitor, a
-  // semaphore and a monitor.
+  // Two Joins, a Join and a monitor, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader
+  // and a monitor, a semaphore and a monitor.
   const std::vector<std::pair<Lock, Lock>> pairs = {
       {lock(thread_end, 2, 1), lock(thread_end, 1, 2)},
       {lock(thread_end, 2, 1), lock(monitor, 1, 2)},

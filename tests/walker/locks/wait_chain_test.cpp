@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/walker/target/standing_target.h"
+#include "walker/hang/findings.h"
 
 namespace mixwalk {
 namespace {
@@ -103,6 +104,18 @@ TEST_F(WaitChainTest, MutexesWithoutANameMayBeSeveral) {
   chains[kWaiter] = chain_to(kOwner, LockKind::mutex);
   chains[kOther] = chain_to(kOwner, LockKind::mutex);
   EXPECT_EQ(find().size(), 2u);
+}
+
+TEST_F(WaitChainTest, TwoMutexesThatAreOwnedCrosswiseAreADeadlock) {
+  chains[kWaiter] = {thread_node(kWaiter), object_node(LockKind::mutex), thread_node(kOwner),
+                     object_node(LockKind::mutex), thread_node(kWaiter)};
+  chains[kOwner] = {thread_node(kOwner), object_node(LockKind::mutex), thread_node(kWaiter)};
+  EXPECT_EQ(find().size(), 2u);
+  const std::vector<std::string> files = {"orders"};
+  const Findings findings = find_hangs({&snapshot, 1}, files);
+  ASSERT_EQ(findings.findings.size(), 1u);
+  EXPECT_EQ(findings.findings[0].kind, FindingKind::deadlock);
+  EXPECT_EQ(findings.findings[0].title, "Deadlock of 2 threads");
 }
 
 TEST_F(WaitChainTest, AThreadWhoseLockIsKnownIsNotAskedAbout) {
