@@ -26,7 +26,10 @@ std::size_t count(std::string_view text, std::string_view part) {
 // return type and its calling convention. `text` begins behind the '`'.
 std::size_t name_of_scope(std::string_view text) {
   constexpr std::string_view kConvention = " __cdecl ";
-  const std::size_t end = text.find_first_of("`'(<"), at = text.substr(0, end).find(kConvention);
+  constexpr std::string_view kOthers = "`'(<", kAuto = "<auto>";  // the type that a lambda returns
+  std::size_t end = text.find_first_of(kOthers);
+  if (end != text.npos && text.substr(end).starts_with(kAuto)) end = text.find_first_of(kOthers, end + kAuto.size());
+  const std::size_t at = text.substr(0, end).find(kConvention);
   return at == text.npos ? 0 : at + kConvention.size();
 }
 

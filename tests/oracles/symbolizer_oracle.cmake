@@ -6,6 +6,7 @@ find_program(MIXWALK_LLVM_UNDNAME llvm-undname-19)
 find_program(MIXWALK_LLVM_CXXFILT llvm-cxxfilt-19)
 find_program(MIXWALK_CXXFILT c++filt)
 find_program(MIXWALK_HOST_NM nm)
+find_program(MIXWALK_LLVM_NM llvm-nm-19)
 
 add_library(mixwalk_symbolizer_oracle STATIC ${CMAKE_CURRENT_LIST_DIR}/symbolizer_oracle.cpp)
 target_compile_definitions(mixwalk_symbolizer_oracle PRIVATE
@@ -14,5 +15,6 @@ target_compile_definitions(mixwalk_symbolizer_oracle PRIVATE
   MIXWALK_LLVM_CXXFILT="${MIXWALK_LLVM_CXXFILT}"
   MIXWALK_CXXFILT="${MIXWALK_CXXFILT}"
   MIXWALK_HOST_NM="${MIXWALK_HOST_NM}"
+  MIXWALK_LLVM_NM="${MIXWALK_LLVM_NM}"
   MIXWALK_OBJDUMP="${MIXWALK_OBJDUMP}")
 target_link_libraries(mixwalk_symbolizer_oracle PUBLIC mixwalk_image)

@@ -92,7 +92,7 @@ std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std:
              problem);
 }
 
-std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem) {
+std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, bool whole, std::string& problem) {
   std::vector<std::string> results;
   if (!exists(MIXWALK_LLVM_UNDNAME)) {
     problem = "no oracle (" MIXWALK_LLVM_UNDNAME "): install llvm-19";
@@ -104,9 +104,9 @@ std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names,
   // For each name, the output has the name, its meaning and an empty line. If the name is refused, its meaning is
   // missing.
   std::vector<std::string> lines;
-  each_line(std::string(MIXWALK_LLVM_UNDNAME) +
-                " --no-access-specifier --no-calling-convention --no-return-type --no-member-type"
-                " --no-variable-type <" + list.name() + " 2>/dev/null",
+  const char* const brief = whole ? "" : " --no-calling-convention --no-return-type --no-variable-type";
+  each_line(std::string(MIXWALK_LLVM_UNDNAME) + " --no-access-specifier --no-member-type" + brief + " <" +
+                list.name() + " 2>/dev/null",
             [&](const std::string& text) {
               if (!text.empty()) {
                 lines.push_back(text);
@@ -130,11 +130,15 @@ std::vector<std::string> ask_filter(Filter filter, const std::vector<std::string
   return results;
 }
 
-std::vector<std::string> mangled_names_in(const std::string& path, std::string& problem) {
+std::vector<std::string> mangled_names_in(const std::string& path, std::string& problem, std::string_view begin) {
   std::set<std::string> names;
-  const bool ran = each_line(MIXWALK_HOST_NM " '" + path + "' 2>/dev/null", [&](const std::string& text) {
+  // For an object file for Windows with 10,000 functions, the binutils' nm needs 12 s.
+  const std::string nm = begin == "?" ? MIXWALK_LLVM_NM : MIXWALK_HOST_NM;
+  const bool ran = each_line(nm + " '" + path + "' 2>/dev/null", [&](const std::string& text) {
     const std::size_t at = text.rfind(' ') + 1;
-    if (text.compare(at, 2, "_Z") == 0) names.insert(text.substr(at, text.find('@', at) - at));
+    if (text.compare(at, begin.size(), begin) != 0) return;
+    // Behind the '@' of a name of ELF is its version.
+    names.insert(text.substr(at, begin == "_Z" ? text.find('@', at) - at : std::string::npos));
   });
   if (!ran) problem = "nm failed on " + path;
   return {names.begin(), names.end()};

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "unmanaged/image/pe_image.h"
@@ -29,16 +30,17 @@ enum class OracleNames { plain, decorated };
 std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint32_t>& rvas,
                                              OracleNames names, std::string& problem);
 
-// Returns llvm-undname's form of MSVC's names: without access, return type and calling convention of the function
-// itself. A name that llvm-undname refuses becomes empty.
-std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem);
+// Returns llvm-undname's form of MSVC's names: without access, and if it is not to be the whole text, also without the
+// return type and the calling convention of the function itself. A name that llvm-undname refuses becomes empty.
+std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, bool whole, std::string& problem);
 
 // Returns the names as LLVM's or the binutils' tool demangles them; a name that the tool refuses stays as it is.
 enum class Filter { llvm_cxxfilt, binutils_cxxfilt };
 std::vector<std::string> ask_filter(Filter filter, const std::vector<std::string>& names, std::string& problem);
 
-// Returns the mangled names of a program or an object file of this machine, each once.
-std::vector<std::string> mangled_names_in(const std::string& path, std::string& problem);
+// Returns the mangled names of a program or an object file, each once: those that begin with "_Z", or with "?".
+std::vector<std::string> mangled_names_in(const std::string& path, std::string& problem,
+                                          std::string_view begin = "_Z");
 
 // Returns the RVA of every instruction, by objdump, that lies in a function of .pdata; padding between functions is
 // left out. Sorted.

@@ -65,6 +65,11 @@ TEST(DemangleTest, MsvcNames) {
   for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);
 }
 
+TEST(DemangleTest, MsvcNamesOfClassesInLambdas) {
+  EXPECT_EQ(demangle("?inside@Local@?1???R<lambda_1>@?0??f@@YAXXZ@QEBA?A?<auto>@@H@Z@QEAAXXZ"),
+            "``f()'::`1'::<lambda_1>::operator()(int) const'::`2'::Local::inside()");
+}
+
 TEST(DemangleTest, MsvcNamesOfAnonymousNamespacesByBackReference) {
   const Example examples[] = {
       {"?foo@?A0xa6a4f20e@@YAXUX@1@0@Z",

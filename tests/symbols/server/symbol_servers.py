@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Loads symbol files from servers of this machine, over http and https, with every failure that a server can have.
 
-usage: symbol_servers.py SYMBOL_GET [MIXWALK | --wine WINE MIXWALK]
+usage: symbol_servers.py SYMBOL_GET [MIXWALK | --wine WINE MIXWALK FIXTURES]
 
-SYMBOL_GET is run natively (libcurl) or, with WINE, under Wine (WinHTTP). MIXWALK then shows a dump whose PDB is on the
-server only. Certificates are made by openssl. The limits are short, so that no failure takes long; no check depends on
-how quick this machine is.
+SYMBOL_GET is run natively (libcurl) or, with WINE, under Wine (WinHTTP). MIXWALK then shows what it can show only with
+a file of the server: a dump's PDB, and under Wine the debugging library of a program of the folder FIXTURES.
+Certificates are made by openssl. The limits are short, so that no failure takes long; no check depends on how quick
+this machine is.
 """
 
 import http.server
@@ -13,6 +14,7 @@ import os
 import shutil
 import signal
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     http_port = None
     https = None
+    dac = dac_path = None
     asked = []
     cookies = []
     lock = threading.Lock()
@@ -80,6 +83,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(404, {"Content-Length": 0})
         if way in ("good", "again"):
             return self.good()
+        if way == "dac":
+            with open(Handler.dac, "rb") as dac:
+                return self.good(dac.read()) if self.path == Handler.dac_path else self.send(404, {"Content-Length": 0})
         if way in ("pdb", "pdb-of-another"):
             with open(os.path.join(CORPUS, "pdb_fuzz", "inlining"), "rb") as pdb:
                 body = pdb.read()
@@ -452,6 +458,41 @@ class Test:
         self.expect("the loading of symbol files was stopped" in err and out == before.stdout, f"Ctrl-C: {err}")
 
 
+    def debugging_library(self, program, fixtures):
+        """A process, and its dump file, whose debugging library is on the server only."""
+        Handler.dac = os.path.join(fixtures, "mscordaccore.dll")
+        with open(Handler.dac, "rb") as dac:
+            headers = dac.read(4096)
+        pe = struct.unpack_from("<I", headers, 0x3C)[0]
+        timestamp, size = struct.unpack_from("<I", headers, pe + 8)[0], struct.unpack_from("<I", headers, pe + 80)[0]
+        Handler.dac_path = f"/dac/mscordaccore.dll/{timestamp:08X}{size:x}/mscordaccore.dll"
+        # Not beside its debugging library.
+        single, dump = os.path.join(self.folder, "single.exe"), os.path.join(self.folder, "single.dmp")
+        os.symlink(os.path.join(fixtures, "single.exe"), single)
+
+        def run(*options):
+            # Into files: what Wine starts for the check of a signature keeps a pipe open.
+            out, err = os.path.join(self.folder, "out"), os.path.join(self.folder, "err")
+            with open(out, "w") as to, open(err, "w") as errors:
+                subprocess.run([*self.wine, program, "dump", *options], stdout=to, stderr=errors, timeout=200)
+            with open(out) as text, open(err) as errors:
+                return text.read(), errors.read()
+
+        def shown(name, *options):
+            text, errors = run(*options, "--runtime-data", "dac", "--symbol-path",
+                               f"srv*{self.path(self.store(name))}*{self.https}/dac")
+            self.expect("Single.Program.Wait(" in text, f"{name}: {text[:2000]}{errors}")
+            self.expect("loaded 1 file" in errors, f"{name}: {errors}")
+            self.expect(any("mscordaccore" in file for file in self.files(self.store(name))), f"{name}: no file")
+
+        with subprocess.Popen([*self.wine, single], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+            pid = target.stdout.readline().split()[-1]
+            shown("dac", "-p", pid, "--outside")
+            run("-p", pid, "-o", self.path(dump))
+            target.communicate("STOP\n", timeout=100)
+        shown("dac-of-file", self.path(dump))
+
+
 def main():
     wine = sys.argv[3:4] if sys.argv[2:3] == ["--wine"] else []
     test = Test(sys.argv[1], wine)
@@ -465,7 +506,9 @@ def main():
         test.full_disk()
         test.no_store()
         test.mixwalk(sys.argv[4] if wine else sys.argv[2])
-        if not wine:
+        if wine:
+            test.debugging_library(*sys.argv[4:6])
+        else:
             test.silent_names()
     finally:
         shutil.rmtree(test.folder, ignore_errors=True)

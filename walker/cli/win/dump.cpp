@@ -94,8 +94,8 @@ class DumpRun {
  public:
   explicit DumpRun(const DumpCommand& command)
       : command_(command),
-        source_(command, [this](std::size_t threads) { show_progress(threads); }),
         symbols_(command.visit.symbols),
+        source_(command, [this](std::size_t threads) { show_progress(threads); }, symbols_.loader()),
         unmatched_(command.visit.sampling.threads) {}
 
   ExitCode run_one(Output& output);
@@ -119,8 +119,8 @@ class DumpRun {
   }
 
   const DumpCommand& command_;
-  DumpSource source_;
   LocalSymbols symbols_;
+  DumpSource source_;
   UnmatchedThreads unmatched_;
   ProgressLine line_{progress_terminal()};
   ULONGLONG shown_ = 0;   // when the line was written last; at first, when the dump began

@@ -36,23 +36,25 @@ constexpr std::chrono::milliseconds kWaitChainsTime{2000};
 // kClrAnswerMs of it, and the rest is far more than a busy machine needs.
 constexpr std::chrono::milliseconds kPrepareTime{kClrAnswerMs + 15'000};
 
-OpenedClr clr_of(const LiveTarget& target, const DumpCommand& command) {
-  OpenedClr clr =
-      open_clr(target, {.process = target.handle()},
-               {.dac = command.dac, .symbol_path = symbol_path_of(command.visit.symbols)}, command.runtime_data);
+OpenedClr clr_of(const LiveTarget& target, const DumpCommand& command, StoreFetch* servers) {
+  OpenedClr clr = open_clr(
+      target, {.process = target.handle()},
+      {.dac = command.dac, .symbol_path = symbol_path_of(command.visit.symbols), .servers = servers},
+      command.runtime_data);
   if (!clr.way.empty()) spdlog::info(clr.way);
   return clr;
 }
 
 }  // namespace
 
-Outcome<Snapshot> dump_outside(const DumpCommand& command) {
+Outcome<Snapshot> dump_outside(const DumpCommand& command, SymbolLoader& loader) {
   const auto id = process_of(command.visit.target);
   if (!id) return id.failure();
   auto target = LiveTarget::open(*id);
   if (!target) return target.failure();
   watch_suspensions_of(*id);
-  OpenedClr clr = clr_of(**target, command);
+  OpenedClr clr = clr_of(**target, command, loader.servers());
+  loader.release_ctrl_c();
   const ThreadSelection& threads = command.visit.sampling.threads;
   const auto wanted = [&](const TargetThread& thread) {
     return threads.has_main() || threads.contains(thread.os_id, thread.name);
@@ -79,7 +81,8 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
 OutsideLocks::Prepared OutsideLocks::prepare(std::uint32_t process_id, const DumpCommand& command) {
   auto target = LiveTarget::open(process_id, false);
   if (!target) return {.target = nullptr, .clr = {}, .obstacle = target.failure().message};
-  OpenedClr clr = clr_of(**target, command);
+  // The dump from inside does not wait for servers.
+  OpenedClr clr = clr_of(**target, command, nullptr);
   return {.target = std::move(*target), .clr = std::move(clr), .obstacle = {}};
 }
 

@@ -7,6 +7,7 @@
 
 #include "walker/base/failure.h"
 #include "walker/cli/options/options.h"
+#include "walker/cli/symbol_loader.h"
 #include "walker/clr/win/target_clr.h"
 #include "walker/model/snapshot.h"
 #include "walker/target/win/live_target.h"
@@ -14,8 +15,9 @@
 namespace mixwalk {
 
 // The stacks of a process that is only read: nothing is loaded into the process, and no code in it is asked. The
-// runtime's debugging library, which runs in a separate process, names the managed frames.
-Outcome<Snapshot> dump_outside(const DumpCommand& command);
+// runtime's debugging library, which runs in a separate process, names the managed frames. If this library is needed and
+// is not on this machine, `loader` asks its servers for it, before any thread is suspended.
+Outcome<Snapshot> dump_outside(const DumpCommand& command, SymbolLoader& loader);
 
 // Adds to a dump from inside the facts that can only be read from outside: the monitors of managed objects, when
 // threads began, and how much processor time they had used. The process runs meanwhile.

@@ -24,8 +24,8 @@ constexpr std::uint32_t kEndingMs = 1000;
 
 }  // namespace
 
-DumpSource::DumpSource(const DumpCommand& command, TargetSession::Progress progress)
-    : command_(command), progress_(std::move(progress)) {}
+DumpSource::DumpSource(const DumpCommand& command, TargetSession::Progress progress, SymbolLoader& loader)
+    : command_(command), progress_(std::move(progress)), loader_(loader) {}
 
 // From here on, the end of the process is noticed, and the system gives its id to no other process.
 void DumpSource::open(std::uint32_t id) {
@@ -78,7 +78,7 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
 
 // If the process has ended, a dump without stacks or managed frames does not say why they are missing.
 Outcome<Snapshot> DumpSource::outside() {
-  auto snapshot = dump_outside(command_);
+  auto snapshot = dump_outside(command_, loader_);
   if (!snapshot) return snapshot;
   const auto is_skipped = [](const Thread& thread) { return !thread.skipped.empty(); };
   const bool some_skipped = std::ranges::any_of(snapshot->threads, is_skipped);

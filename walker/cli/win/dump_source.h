@@ -6,6 +6,7 @@
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/failure.h"
 #include "walker/cli/options/options.h"
+#include "walker/cli/symbol_loader.h"
 #include "walker/model/snapshot.h"
 #include "walker/session/win/target_session.h"
 
@@ -17,8 +18,9 @@ namespace mixwalk {
 class DumpSource {
  public:
   // The source keeps a copy of the command, because the copy names the process by its id once the process is known.
-  // `progress`: as in TargetSession::dump(); of a dump from inside.
-  DumpSource(const DumpCommand& command, TargetSession::Progress progress);
+  // `progress`: as in TargetSession::dump(); of a dump from inside. `loader`: as in dump_outside();
+  // it must outlive the source.
+  DumpSource(const DumpCommand& command, TargetSession::Progress progress, SymbolLoader& loader);
   DumpSource(const DumpSource&) = delete;
   DumpSource& operator=(const DumpSource&) = delete;
 
@@ -45,6 +47,7 @@ class DumpSource {
 
   DumpCommand command_;
   const TargetSession::Progress progress_;
+  SymbolLoader& loader_;
   UniqueHandle process_;      // no value if the process is not known yet, had ended before, or may not be opened
   std::string process_text_;
   bool taken_ = false;
