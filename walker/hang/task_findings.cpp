@@ -39,6 +39,9 @@ std::optional<std::string> unproven_end(const WaitGraph& graph, const TaskPath& 
     }
     case WaitNode::Kind::context: {
       const std::string& type = snapshot.contexts[last.index].type;
+      if (snapshot.contexts[last.index].address == 0) {
+        return "The last task has ended. It is not known which queue has its continuation.";
+      }
       return "A continuation was posted to " + (type.empty() ? "a context" : clipped(type)) +
              ". It is not known which thread runs what is posted there.";
     }

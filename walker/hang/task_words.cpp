@@ -72,6 +72,7 @@ class PathWords {
 
   std::string context_clause(const AsyncContext& context) const {
     if (owner_ != WaitGraph::kNone) return owner_text();
+    if (context.address == 0) return "a queue that is not known";
     return with_type("a context", context.type) + ", whose thread is not known";
   }
 
@@ -85,6 +86,7 @@ class PathWords {
         return text + ", which " + std::string(end_words(task.status)) + "; its continuation waits for ";
       }
       if (task.status == TaskStatus::queued) return text + ", which is queued and waits for ";
+      if (task.kind == TaskKind::delay) return text + ", which waits for ";
       return text + ", whose continuation needs ";
     }
     // Of many tasks in a row, the first and the last say the most.
@@ -158,6 +160,7 @@ std::string task_words(const AsyncTask& task) {
   switch (task.kind) {
     case TaskKind::delay:
       if (task.due_ms < 0) return "a timer";
+      if (task.due_ms == 0) return "a timer that is due";
       return "a timer that ends in " + time_words(static_cast<std::uint64_t>(task.due_ms));
     case TaskKind::semaphore: return task.object == 0 ? "a semaphore" : "the semaphore " + hex(task.object);
     case TaskKind::channel: return with_type("a channel", task.object_type);

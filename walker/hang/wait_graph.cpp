@@ -11,22 +11,34 @@
 namespace mixwalk {
 namespace {
 
-// Whether the thread's wait may end without what it waits for: after a time, or by a cancellation. The method of .NET that
-// the program has called says so. The JIT may have made one method of it and of the one that it calls, so an overload
-// with a time and a token, which the overload without them calls, proves nothing.
+// Whether the thread's wait may end without what it waits for: after a time, or by a cancellation.
+// The method of .NET that the program has called says so.
+//
+// Folklore: a method with a limit often jumps to the one that does the work, which is then the
+// outermost. The method without a limit calls it, and is on the stack. Real cases:
+// Task.Wait(Int32), SemaphoreSlim.Wait(Int32) and ReaderWriterLockSlim.TryEnterWriteLock(Int32) of
+// .NET 10 were deadlocks, although they gave up after their time. If the JIT has made one method of
+// a method without a limit and of its caller, the wait counts as limited, too: a missed deadlock is
+// better than a wrong one. Test: TaskFindingsTest.
 bool may_give_up_wait(const Thread& thread) {
   constexpr std::string_view kThreading = "System.Threading.";
-  constexpr std::string_view kLimited[] = {"System.Threading.Tasks.Task.Wait(System.TimeSpan",
-                                           "System.Threading.Tasks.Task.Wait(System.Int32)",
-                                           "System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken",
-                                           "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System.",
-                                           "System.Threading.Tasks.Task.WaitAll(System.Collections.Generic.IEnumerable",
-                                           "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.",
-                                           "System.Threading.Thread.Join(System.Int32)",
-                                           "System.Threading.Thread.Join(System.TimeSpan",
-                                           "System.Threading.SemaphoreSlim.Wait(System.Int32)",
-                                           "System.Threading.SemaphoreSlim.Wait(System.TimeSpan",
-                                           "System.Threading.SemaphoreSlim.Wait(System.Threading.CancellationToken"};
+  constexpr std::string_view kLimited[] = {
+      "System.Threading.Tasks.Task.Wait(System.TimeSpan",
+      "System.Threading.Tasks.Task.Wait(System.Int32",
+      "System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken",
+      "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System.",
+      "System.Threading.Tasks.Task.WaitAll(System.Collections.Generic.IEnumerable",
+      "System.Threading.Tasks.Task.WaitAllCore(",
+      "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.",
+      "System.Threading.Tasks.Task.WaitAnyCore(",
+      "System.Threading.Thread.Join(System.",
+      "System.Threading.SemaphoreSlim.Wait(System.",
+      "System.Threading.SemaphoreSlim.WaitCore(",
+      "System.Threading.Monitor.TryEnter",
+      "System.Threading.Monitor.ReliableEnterTimeout(",
+      "System.Threading.Lock.TryEnter(",
+      "System.Threading.Lock.TryEnter_Outlined(",
+      "System.Threading.ReaderWriterLockSlim.TryEnter"};
   const Frame* outermost = nullptr;
   for (const Frame& frame : thread.stack.frames) {
     if (frame.kind != FrameKind::managed) continue;
@@ -180,7 +192,13 @@ void WaitGraph::add_task(std::uint32_t index) {
     case TaskStatus::waiting: break;
   }
   switch (task.kind) {
-    case TaskKind::delay: ways_out_[number] = WayOut::time; return;
+    case TaskKind::delay:
+      // Folklore: the thread pool runs what timers do. Real case: a pool of which all workers wait
+      // for methods with Task.Delay, and whose queue has the timers. Test: TaskFindingsTest.
+      if (task.due_ms == 0 && task.awaits.empty() && snapshot_.pool.queued > 0)
+        return need_pool(number);
+      ways_out_[number] = WayOut::time;
+      return;
     case TaskKind::channel:
     case TaskKind::io: ways_out_[number] = WayOut::outside; return;
     default: need_awaited(number, task);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxContexts = 64, kMaxKnownThreads = 2'000;
 constexpr std::size_t kMaxHeld = 64;  // the objects to which a context refers
+constexpr std::size_t kMaxContextBases = 16;
 
 constexpr std::string_view kContext = "System.Threading.SynchronizationContext",
                            kScheduler = "System.Threading.Tasks.TaskScheduler";
@@ -40,12 +41,32 @@ constexpr std::string_view kUses[] = {"Post",
                                       "TryExecuteTaskInline",
                                       "GetScheduledTasks"};
 
+// What a context calls that lets other threads run what is posted to it: "….Post" is that of
+// another context. Names of methods begin like this.
+constexpr std::string_view kHandsOn[] = {"System.Threading.ThreadPool.",
+                                         "System.Threading.SynchronizationContext.Post",
+                                         "System.Threading.SynchronizationContext.Send",
+                                         "System.Threading.Tasks.Task.Run",
+                                         "System.Threading.Tasks.Task.Start",
+                                         "System.Threading.Tasks.Task.ContinueWith",
+                                         "System.Threading.Tasks.TaskFactory.StartNew",
+                                         "System.Threading.Thread.Start",
+                                         "System.Threading.Thread.UnsafeStart",
+                                         "System.Threading.Timer."};
+constexpr std::size_t kMaxContextMethods = 32;  // of a context, whose code is looked at
+
 std::string_view without_arguments(std::string_view type) { return type.substr(0, type.find('<')); }
+
+// Whether the method is one of the type, of a type in it, or of a lambda of either.
+bool is_part_of(std::string_view frame, std::string_view type) {
+  return !type.empty() && frame.starts_with(type) && frame.size() > type.size() &&
+         (frame[type.size()] == '.' || frame[type.size()] == '+' || frame[type.size()] == '<');
+}
 
 class ContextSearch {
  public:
   ContextSearch(Snapshot& snapshot, const Target& target, ClrQuestions& clr)
-      : snapshot_(snapshot), objects_(target.memory(), clr), stacks_(target) {
+      : snapshot_(snapshot), clr_(clr), objects_(target.memory(), clr), stacks_(target) {
     std::map<std::uint32_t, const Thread*> walked;
     for (const Thread& thread : snapshot.threads) walked.emplace(thread.os_id, &thread);
     for (const ClrThread& thread : clr.threads()) {
@@ -61,6 +82,7 @@ class ContextSearch {
 
   void find() {
     for (const AsyncTask& task : snapshot_.tasks) {
+      if (task.status == TaskStatus::queued && task.object != 0) with_queue_.insert(task.object);
       if (!has_ended(task.status) || task.continues_on >= snapshot_.contexts.size()) continue;
       with_queue_.insert(snapshot_.contexts[task.continues_on].address);
     }
@@ -95,10 +117,47 @@ class ContextSearch {
     if (objects_.is_a(context, "System.Windows.Threading.DispatcherSynchronizationContext")) {
       return thread_of(objects_.reference(objects_.reference(context, {"_dispatcher"}), {"_dispatcherThread"}));
     }
-    if (objects_.is_a(context, kScheduler)) return thread_of_scheduler(context);
-    if (!objects_.is_a(context, kContext)) return 0;
-    if (objects_.type_name(context) == kContext) return 0;
-    return thread_of_own(context);
+    // Folklore: what is posted to a context may run on any thread, such as one of the pool,
+    // although a method of the context is on the stack of the thread that waits ("Run(action)").
+    // Real cases: a context that only keeps the culture; the contexts of Blazor and of the old
+    // ASP.NET, a scheduler with a thread for each task. Remedy: the context must have a queue in
+    // which something waits, and its code must not give work to other threads. Test: Contexts.
+    if (!with_queue_.contains(context)) return 0;
+    if (objects_.is_a(context, kScheduler)) {
+      return hands_on(context, "QueueTask") ? 0 : thread_of_scheduler(context);
+    }
+    if (!objects_.is_a(context, kContext) || objects_.type_name(context) == kContext) return 0;
+    return hands_on(context, "Post") ? 0 : thread_of_own(context);
+  }
+
+  // Whether a method of the context, or one of its type that it calls, gives work to other threads.
+  bool hands_on(std::uint64_t context, std::string_view method) {
+    std::uint64_t table = objects_.objects().method_table_of(context);
+    const ManagedType* type = objects_.objects().type(table);
+    std::vector<ClrIlStep> il;
+    for (std::size_t i = 0; i < kMaxContextBases && type != nullptr; ++i) {
+      il = clr_.il_of(table, method);
+      if (!il.empty()) break;
+      table = type->clr.parent;
+      type = objects_.objects().type(table);
+    }
+    if (type == nullptr) return false;
+    const std::string own = std::string(without_arguments(type->clr.name)) + '.';
+    std::set<std::string> seen{std::string(method)};
+    std::vector<std::string> open;
+    while (true) {
+      for (const ClrIlStep& step : il) {
+        if (step.kind != ClrIlStep::Kind::call) continue;
+        const auto begins = [&](std::string_view name) { return step.name.starts_with(name); };
+        if (std::ranges::any_of(kHandsOn, begins)) return true;
+        if (!begins(own) || seen.size() == kMaxContextMethods) continue;
+        const std::string called = step.name.substr(own.size());
+        if (seen.insert(called).second) open.push_back(called);
+      }
+      if (open.empty()) return false;
+      il = clr_.il_of(table, open.back());
+      open.pop_back();
+    }
   }
 
   // A weak reference leads to its object through a handle, whose lowest bits are flags.
@@ -114,9 +173,9 @@ class ContextSearch {
     return 0;
   }
 
-  // The types of which a method may be the context's loop, without type arguments: its own and its base types and, if
-  // the context has a queue, those of the objects to which it refers, one of which may have the loop. The types of .NET
-  // are no loop of a particular context.
+  // The types of which a method may be the context's loop, without type arguments: its own and its
+  // base types, and those of the objects to which it refers, one of which may have the loop. The
+  // types of .NET are no loop of a particular context.
   std::vector<std::string> loop_types(std::uint64_t context) {
     std::vector<std::string> types;
     const auto add_name = [&](std::string_view type) {
@@ -130,9 +189,7 @@ class ContextSearch {
       for (const std::string& base : type->bases) add_name(base);
     };
     add(context);
-    if (with_queue_.contains(context)) {
-      for (const std::uint64_t object : held_by(context)) add(object);
-    }
+    for (const std::uint64_t object : held_by(context)) add(object);
     return types;
   }
 
@@ -164,7 +221,7 @@ class ContextSearch {
     }
     if (doubtful || loops.size() > 1) return 0;
     if (loops.size() == 1) return loops.front()->thread->os_id;
-    if (current.size() != 1 || !with_queue_.contains(context)) return 0;
+    if (current.size() != 1) return 0;
     std::vector<std::uint64_t> parts = held_by(context);
     parts.push_back(context);
     for (const RuntimeThread& thread : threads_) {
@@ -177,30 +234,41 @@ class ContextSearch {
     return current.front()->thread->os_id;
   }
 
-  // A pool may run the tasks of a scheduler on any of its threads.
+  // A pool may run the tasks of a scheduler on any of its threads. Another thread with code of the
+  // scheduler may be one that waits for tasks.
   std::uint32_t thread_of_scheduler(std::uint64_t scheduler) {
     const std::string type(without_arguments(objects_.type_name(scheduler)));
     std::uint32_t only = 0;
     for (const RuntimeThread& thread : threads_) {
       const std::vector<StackFrame>& frames = thread.thread->stack.frames;
-      bool runs = false;
-      for (std::size_t i = 1; i < frames.size() && !runs; ++i) {
-        runs = frames[i - 1].name.starts_with("System.Threading.Tasks.TaskScheduler.TryExecuteTask(") &&
-               is_loop_of(frames[i].name, type);
+      bool runs = false, knows = !frames.empty() && is_part_of(frames[0].name, type);
+      for (std::size_t i = 1; i < frames.size(); ++i) {
+        const std::string_view name = frames[i].name, called = frames[i - 1].name;
+        if (!is_part_of(name, type)) continue;
+        knows = true;
+        // The JIT may have made one method of the first and of its caller.
+        const bool executes =
+            called.starts_with("System.Threading.Tasks.TaskScheduler.TryExecuteTask(") ||
+            called.starts_with("System.Threading.Tasks.Task.ExecuteEntry(");
+        runs = runs || (executes &&
+                        (is_loop_of(name, type) || name.find(">b__") != std::string_view::npos));
       }
-      if (!runs) continue;
-      if (!std::ranges::binary_search(stacks_.of(*thread.thread), scheduler)) continue;
-      if (only != 0 || thread.pool) return 0;
+      if (!knows) continue;
+      const bool of_another =
+          runs && !std::ranges::binary_search(stacks_.of(*thread.thread), scheduler);
+      if (of_another) continue;
+      if (!runs || only != 0 || thread.pool) return 0;
       only = thread.thread->os_id;
     }
     return only;
   }
 
   Snapshot& snapshot_;
+  ClrQuestions& clr_;
   ObjectPaths objects_;
   StackWords stacks_;
   std::vector<RuntimeThread> threads_;
-  std::set<std::uint64_t> with_queue_;  // contexts whose own queue has continuations
+  std::set<std::uint64_t> with_queue_;  // contexts whose own queue has continuations or tasks
 };
 
 }  // namespace

@@ -278,6 +278,9 @@ class HolderSearch {
     constexpr std::int32_t kNoLimit = std::numeric_limits<std::int32_t>::max();
     const auto limit = objects_.value<std::int32_t>(address, {"m_maxCount"}).value_or(kNoLimit);
     const auto made = counts_.find(address);
+    // Folklore: a semaphore that is made with the count 0 is a signal, and any thread may release it. Real case: a
+    // worker that waits for work, and gives its turn to the next one if there is more. Test: SemaphoreHolders.
+    if (made != counts_.end() && made->second == 0) return;
     const std::int64_t most = limit != kNoLimit ? limit : made != counts_.end() ? made->second : 0;
     if (most > 0 && most < kNoLimit) semaphore.recursion = static_cast<std::uint32_t>(most);
   }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "walker/clr/old_copies.h"
@@ -28,6 +30,8 @@ constexpr std::string_view kGate = "System.Threading.PortableThreadPool+GateThre
 // segment has up to a million items, so more segments are no queue of a program that still runs.
 constexpr std::size_t kMaxPoolThreads = 2'000, kMaxSegments = 10'000, kMaxItems = 1'000, kMaxQueues = 256;
 constexpr std::size_t kMaxItemMethods = 50;
+// The limit for items in which continuations are looked for.
+constexpr std::size_t kMaxKeptItems = 20'000;
 constexpr std::uint32_t kMaxSlots = 1'000'000;  // how many slots of all queues are looked at
 constexpr std::size_t kMaxAsking = 16;           // threads
 
@@ -46,7 +50,10 @@ class PoolReader {
   void read() {
     find_objects();
     if (pool_ != 0) read_counts();
-    if (queue_ != 0) read_queues();
+    if (queue_ != 0) {
+      read_queues();
+      find_elsewhere();
+    }
   }
 
  private:
@@ -144,7 +151,8 @@ class PoolReader {
   }
 
   void add_items(const ManagedArray& slots, std::uint32_t head, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count && slots_ < kMaxSlots && items_.size() < kMaxItems; ++i, ++slots_) {
+    for (std::uint32_t i = 0; i < count && slots_ < kMaxSlots && items_.size() <= kMaxKeptItems;
+         ++i, ++slots_) {
       const std::uint64_t at = slots.data + sizeof(Slot) * std::uint64_t{(head + i) % slots.length};
       const auto slot = objects_.memory().read_value<Slot>(at);
       if (slot && slot->item != 0) items_.push_back(slot->item);
@@ -169,14 +177,14 @@ class PoolReader {
       // An item that a thread has taken out of the middle leaves nothing behind.
       if (item == 0) continue;
       ++snapshot_.pool.queued;
-      if (items_.size() < kMaxItems) items_.push_back(item);
+      if (items_.size() <= kMaxKeptItems) items_.push_back(item);
     }
   }
 
   void group_items() {
     objects_.objects().expect(items_);
     std::vector<ThreadPoolState::Item>& groups = snapshot_.pool.items;
-    for (const std::uint64_t item : items_) {
+    for (const std::uint64_t item : std::span(items_).first(std::min(items_.size(), kMaxItems))) {
       const WorkItem named = names_.of(item);
       if (named.method.empty()) continue;
       const auto same = std::ranges::find(groups, named.method, &ThreadPoolState::Item::method);
@@ -186,6 +194,46 @@ class PoolReader {
         groups.push_back({.method = named.method, .count = 1, .task = named.task});
       }
     }
+  }
+
+  // What goes on behind an await and is in no context may be in the queue of the pool, or in one of
+  // the program's own that nothing leads to. Folklore: the loop of a game, or of a test, has such a
+  // queue, in a static field. If it is slow while all workers of the pool wait for it, this looks
+  // like a deadlock of the pool. Remedy: what is not in the pool's queue is in one that is not
+  // known. Test: ThreadPool.
+  void find_elsewhere() {
+    std::vector<AsyncTask>& tasks = snapshot_.tasks;
+    const bool wanted = std::ranges::any_of(
+        tasks, [](const AsyncTask& task) { return waits_in_pool(task) || is_queued_method(task); });
+    if (!wanted || items_.size() > kMaxKeptItems || slots_ >= kMaxSlots) return;
+    std::unordered_set<std::uint64_t> queued;
+    for (const std::uint64_t item : items_) names_.add_objects(item, queued);
+    std::vector<bool> elsewhere(tasks.size());
+    for (AsyncTask& task : tasks) {
+      const bool goes_on = !has_ended(task.status) && task.await_number >= 0;
+      if (!goes_on || queued.contains(task.address)) continue;
+      if (is_queued_method(task)) task.status = TaskStatus::waiting;
+      for (const std::uint32_t awaited : task.awaits) elsewhere[awaited] = true;
+    }
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (elsewhere[i] && waits_in_pool(tasks[i])) tasks[i].continues_on = unknown_queue();
+    }
+  }
+
+  static bool waits_in_pool(const AsyncTask& task) {
+    return has_ended(task.status) && task.not_resumed && task.continues_on == AsyncTask::kNone;
+  }
+  static bool is_queued_method(const AsyncTask& task) {
+    return task.kind == TaskKind::async_method && task.status == TaskStatus::queued &&
+           task.object == 0;
+  }
+
+  std::uint32_t unknown_queue() {
+    const auto known =
+        std::ranges::find(snapshot_.contexts, std::uint64_t{0}, &AsyncContext::address);
+    const auto index = static_cast<std::uint32_t>(known - snapshot_.contexts.begin());
+    if (known == snapshot_.contexts.end()) snapshot_.contexts.emplace_back();
+    return index;
   }
 
   Snapshot& snapshot_;

@@ -1,5 +1,8 @@
 #include "walker/locks/work_items.h"
 
+#include <utility>
+#include <vector>
+
 #include "walker/clr/tasks/delegates.h"
 #include "walker/clr/tasks/state_machine_name.h"
 #include "walker/clr/tasks/task_reader.h"
@@ -25,6 +28,24 @@ WorkItem WorkItems::of(std::uint64_t item) {
   if (found.method.empty()) found.method = method_of(item, 0);
   if (found.method.empty()) found.method = objects_.type_name(item);
   return found;
+}
+
+void WorkItems::add_objects(std::uint64_t item, std::unordered_set<std::uint64_t>& found) {
+  constexpr std::string_view kLeads[] = {"m_action", "_callback", "_state",      "m_stateObject",
+                                         "m_task",   "_target",   "StateMachine"};
+  std::vector<std::uint64_t> now{item};
+  for (int depth = 0; depth <= kMaxDepth && !now.empty(); ++depth) {
+    std::vector<std::uint64_t> next;
+    for (const std::uint64_t object : now) {
+      if (objects_.type_name(object).empty() || !found.insert(object).second) continue;
+      for (const std::string_view field : kLeads) {
+        // The machine may be a value, which is no object.
+        if (const std::uint64_t at = objects_.reference(object, {field}); at != 0)
+          next.push_back(at);
+      }
+    }
+    now = std::move(next);
+  }
 }
 
 std::string WorkItems::method_of(std::uint64_t object, int depth) {

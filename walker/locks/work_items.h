@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_set>
 
 #include "walker/locks/object_paths.h"
 #include "walker/model/snapshot.h"
@@ -22,6 +23,8 @@ class WorkItems {
   WorkItems(ObjectPaths& objects, const Snapshot& snapshot);
 
   WorkItem of(std::uint64_t item);
+  // Adds the objects through which an item leads to what it runs, itself included.
+  void add_objects(std::uint64_t item, std::unordered_set<std::uint64_t>& found);
 
  private:
   std::string method_of(std::uint64_t object, int depth);

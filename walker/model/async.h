@@ -86,7 +86,8 @@ struct AsyncTask {
 // A SynchronizationContext or a TaskScheduler, other than the thread pool: it runs the continuations that are posted to
 // it.
 struct AsyncContext {
-  std::uint64_t address = 0;  // of the object
+  // Of the object; 0 for a queue of the program that is not known.
+  std::uint64_t address = 0;
   std::string type;           // "System.Windows.Forms.WindowsFormsSynchronizationContext"
   // The OS id of the thread that runs what is posted to the context, proven by objects, never by a guess; 0 if unknown.
   std::uint32_t thread = 0;

@@ -278,6 +278,7 @@ std::string AsyncFrames::holder_words(const Lock& lock) const {
 std::string AsyncFrames::context_words(std::uint32_t index) const {
   const AsyncContext& context = snapshot_.contexts[index];
   if (context.thread != 0) return thread_words(context.thread);
+  if (context.address == 0) return "a queue that is not known";
   const std::string type = context.type.empty() ? "a context" : type_name(context.type);
   return type + " " + hex(context.address) + ", whose thread is not known";
 }
@@ -305,7 +306,9 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
     switch (task.kind) {
       case TaskKind::delay:
         state = task.due_ms < 0 ? "waits for a timer"
-                                : fmt::format("due in {:.1f} s", static_cast<double>(task.due_ms) / 1000);
+                : task.due_ms == 0
+                    ? "due now"
+                    : fmt::format("due in {:.1f} s", static_cast<double>(task.due_ms) / 1000);
         break;
       case TaskKind::semaphore: state = "waits for a release"; break;
       case TaskKind::completion_source: state = "nothing has completed it"; break;

@@ -37,9 +37,13 @@ std::vector<std::string> task_wait(std::string method = "M Orders.Form.OnClick()
 }
 const std::vector<std::string> kEnter = {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
                                          "M Orders.Get()"};
-const std::vector<std::string> kSlimEnter = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()",
-                                             "M System.Threading.ReaderWriterLockSlim.TryEnterWriteLockCore()",
-                                             "M Orders.Get()"};
+const std::vector<std::string> kSlimEnter = {
+    kWait,
+    "coreclr!",
+    "M System.Threading.WaitHandle.WaitOne()",
+    "M System.Threading.ReaderWriterLockSlim.TryEnterWriteLockCore()",
+    "M System.Threading.ReaderWriterLockSlim.EnterWriteLock()",
+    "M Orders.Get()"};
 const std::vector<std::string> kSemaphore = {kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
                                              "M System.Threading.SemaphoreSlim.Wait()", "M Orders.Get()"};
 const std::vector<std::string> kJoin = {kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Stop()"};
@@ -135,10 +139,47 @@ TEST(TaskFindingsTest, AWaitThatMayBeCancelledIsInNoDeadlock) {
   const std::string token = "M System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken)";
   const std::string any = "M System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.Int32)";
   EXPECT_EQ(of({token, "M Orders.Form.OnClick()"}), Severity::note);
+  const std::
+      string
+          time =
+              "M System.Threading.Tasks.Task.Wait(System.Int32, "
+              "System.Threading.CancellationToken)";  // of Wait(Int32), too
   EXPECT_EQ(of({any, "M Orders.Form.OnClick()"}), Severity::note);
+  EXPECT_EQ(of({time, "M Orders.Form.OnClick()"}), Severity::note);
+  EXPECT_EQ(of({time, "M System.Threading.Tasks.Task.Wait()", "M Orders.Form.OnClick()"}),
+            Severity::deadlock);
   EXPECT_EQ(of({"M Orders.Form.OnClick()"}), Severity::deadlock);
   // A task that runs within another wait.
   EXPECT_EQ(of({"M Orders.Form.OnClick()", token, "M Orders.Form.Run()"}), Severity::deadlock);
+}
+
+// Threads that take locks crosswise, and give up after a time.
+TEST(TaskFindingsTest, LocksThatAreTriedForATimeAreInNoDeadlock) {
+  const auto of = [](const std::vector<std::string>& wait) {
+    std::vector<std::string> frames{kWait, "coreclr!"};
+    for (const std::string& method : wait) frames.push_back("M System.Threading." + method);
+    frames.emplace_back("M Orders.Get()");
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(frames)).thread(2, managed_thread(frames));
+      builder.monitor(0x1f40, 1, {2}).monitor(0x1f80, 2, {1});
+    }));
+  };
+  EXPECT_EQ(of({"Monitor.Enter_Slowpath(System.Object)"}), Severity::deadlock);
+  EXPECT_EQ(of({"Monitor.TryEnter_Slowpath(System.Object, System.Int32)"}), Severity::note);
+  EXPECT_EQ(of({"Monitor.ReliableEnterTimeout(System.Object, System.Int32, System.Boolean&)"}),
+            Severity::note);
+  const std::string slow = "Lock.TryEnterSlow(System.Int32, System.Threading.Lock+ThreadId)";
+  EXPECT_EQ(of({slow, "Lock.EnterScope()"}), Severity::deadlock);
+  EXPECT_EQ(of({slow}), Severity::deadlock);
+  EXPECT_EQ(of({slow, "Lock.TryEnter_Outlined(System.Int32)"}), Severity::note);
+  const std::string core =
+      "SemaphoreSlim.WaitCore(System.Int64, System.Threading.CancellationToken)";
+  EXPECT_EQ(of({core, "SemaphoreSlim.Wait()"}), Severity::deadlock);
+  EXPECT_EQ(of({core}), Severity::note);
+  EXPECT_EQ(of({core, "SemaphoreSlim.Wait(System.Int32)"}), Severity::note);
+  const std::string write = "ReaderWriterLockSlim.TryEnterWriteLockCore(TimeoutTracker)";
+  EXPECT_EQ(of({write, "ReaderWriterLockSlim.EnterWriteLock()"}), Severity::deadlock);
+  EXPECT_EQ(of({write}), Severity::note);
 }
 
 TEST(TaskFindingsTest, AContextWhoseThreadIsNotProvenIsUnclear) {
@@ -548,6 +589,47 @@ TEST(TaskFindingsTest, AContinuationInNoKnownQueueIsUnclear) {
   const Findings found = find(pool_program(2, 4, 0));
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::unclear_task));
   EXPECT_EQ(severity(found), Severity::note);
+}
+
+// It is in a queue of the program, such as that of a game's loop. The pool is starved, but not
+// deadlocked.
+TEST(TaskFindingsTest, AContinuationInAQueueThatIsNotKnownIsUnclear) {
+  std::vector<Snapshot> program = pool_program(1, 4, 213);
+  for (Snapshot& dump : program) {
+    dump.contexts = {{.address = 0}};
+    for (AsyncTask& task : dump.tasks) {
+      if (task.status == done) task.continues_on = 0;
+    }
+  }
+  EXPECT_EQ(severity(find(program)), Severity::note);
+  program[0].pool.queued = 0;
+  const Findings found = find(program);
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::unclear_task));
+  EXPECT_EQ(found.findings[0].details[0],
+            "The last task has ended. It is not known which queue has its continuation.");
+  EXPECT_THAT(found.findings[0].threads[0].words,
+              HasSubstr("its continuation waits for a queue that is not known"));
+}
+
+// The thread pool runs what timers do.
+TEST(TaskFindingsTest, TimersThatAreDueNeedThePool) {
+  const auto of = [](std::int64_t due, std::int64_t queued) {
+    std::vector<Snapshot> program = pool_program(1, 4, queued);
+    for (AsyncTask& task : program[0].tasks) {
+      if (task.status == done) task = {.kind = delay, .due_ms = due};
+    }
+    return find(program);
+  };
+  const Findings found = of(0, 1);
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::starved_pool));
+  EXPECT_EQ(severity(found), Severity::deadlock);
+  EXPECT_EQ(found.findings[0].threads[0].words,
+            "waits for Orders.Client.FetchAsync(), which waits for a timer that is due, which "
+            "waits for the thread "
+            "pool");
+  EXPECT_EQ(severity(of(1, 1)), Severity::note);
+  EXPECT_EQ(severity(of(-1, 1)), Severity::note);
+  EXPECT_EQ(severity(of(0, 0)), Severity::note);
 }
 
 TEST(TaskFindingsTest, AWaitThatMayBeCancelledIsNoDeadlock) {

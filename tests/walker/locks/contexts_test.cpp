@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tests/walker/locks/il_code.h"
 #include "tests/walker/locks/standing_program.h"
 
 namespace mixwalk {
@@ -32,8 +33,28 @@ class Contexts : public testing::Test, protected test::StandingProgram {
 TEST_F(Contexts, OfTheProgramIsServedByTheThreadInItsLoop) {
   ui(0x10, "Hangs.Desk.Run()");
   EXPECT_EQ(server(), 0x10u);
+}
+
+// Its code may post to the thread pool.
+TEST_F(Contexts, WithNothingInItsQueueIsUnclear) {
+  ui(0x10, "Hangs.Desk.Run()");
   snapshot.tasks.clear();
+  EXPECT_EQ(server(), 0u);
+}
+
+TEST_F(Contexts, ThatGivesWorkToOtherThreadsIsUnclear) {
+  ui(0x10, "Hangs.Desk.Run()");
+  clr.il_of_methods[{desk, "Post"}] =
+      test::Code().argument(0).call("System.Collections.Queue.Enqueue", 1).il;
   EXPECT_EQ(server(), 0x10u);
+  clr.il_of_methods[{desk, "Post"}] =
+      test::Code().call("Hangs.Desk.Enqueue", 1).call("Hangs.Desk.Post", 2).il;
+  EXPECT_EQ(server(), 0x10u);
+  clr.il_of_methods[{desk, "Enqueue"}] =
+      test::Code().call("System.Threading.ThreadPool.QueueUserWorkItem", 1).il;
+  EXPECT_EQ(server(), 0u);
+  context = heap.object(heap.type("Hangs.LateDesk", {}, desk));
+  EXPECT_EQ(server(), 0u);
 }
 
 TEST_F(Contexts, TheLoopMayBeThatOfABaseType) {
@@ -78,8 +99,6 @@ TEST_F(Contexts, TheLoopMayBeThatOfAnObjectOfTheContext) {
   EXPECT_EQ(server(), 0u);
   heap.set(context, {"posted"}, heap.object(pump));
   EXPECT_EQ(server(), 0x10u);
-  snapshot.tasks.clear();
-  EXPECT_EQ(server(), 0u);
 }
 
 TEST_F(Contexts, OfTheBaseTypeIsThePool) {
@@ -121,22 +140,69 @@ TEST_F(Contexts, OfWpfNamesItsThreadByItsDispatcher) {
   EXPECT_EQ(snapshot.contexts[1].thread, 0x20u);
 }
 
-TEST_F(Contexts, ASchedulerIsServedByTheThreadThatRunsItsTasks) {
-  const std::uint64_t scheduler = heap.object(
-      heap.type("Hangs.OneThread", {}, heap.type("System.Threading.Tasks.TaskScheduler")));
-  const std::vector<std::string> frames{
-      kWait, "System.Threading.Tasks.TaskScheduler.TryExecuteTask(System.Threading.Tasks.Task)",
-      "Hangs.OneThread.Run()"};
-  snapshot.contexts = {{scheduler}};
-  add_thread(0x10, frames);
-  const auto thread = [&] {
+// A scheduler with a task in its queue.
+class Schedulers : public Contexts {
+ protected:
+  std::vector<std::string> running(const std::string& loop) const {
+    return {kWait,
+            "System.Threading.Tasks.TaskScheduler.TryExecuteTask(System.Threading.Tasks.Task)",
+            loop};
+  }
+  std::uint32_t thread() {
+    snapshot.contexts = {{scheduler}};
+    snapshot.tasks = {{.address = 1,
+                       .kind = TaskKind::delegate,
+                       .status = TaskStatus::queued,
+                       .object = scheduler}};
     add_context_threads(snapshot, target, clr);
     return snapshot.contexts[0].thread;
-  };
+  }
+
+  std::uint64_t type =
+      heap.type("Hangs.OneThread", {}, heap.type("System.Threading.Tasks.TaskScheduler"));
+  std::uint64_t scheduler = heap.object(type);
+};
+
+TEST_F(Schedulers, AreServedByTheThreadThatRunsTheirTasks) {
+  add_thread(0x10, running("Hangs.OneThread.Run()"));
   EXPECT_EQ(thread(), 0u);  // of another scheduler of this type
-  add_thread(0x20, frames, {scheduler});
+  add_thread(0x20, running("Hangs.OneThread.Run()"), {scheduler});
   EXPECT_EQ(thread(), 0x20u);
   clr.clr_threads[1].state = 0x0100'0000;
+  EXPECT_EQ(thread(), 0u);
+}
+
+TEST_F(Schedulers, RunTasksInLambdasAndInMethodsThatTheJitHasJoined) {
+  const std::vector<std::string> frames{kWait, "System.Threading.Tasks.Task.ExecuteEntry()",
+                                        "Hangs.OneThread.<.ctor>b__1_0()"};
+  add_thread(0x20, frames, {scheduler});
+  EXPECT_EQ(thread(), 0x20u);
+}
+
+TEST_F(Schedulers, WithoutATaskInTheQueueAreUnclear) {
+  add_thread(0x20, running("Hangs.OneThread.Run()"), {scheduler});
+  snapshot.contexts = {{scheduler}};
+  snapshot.tasks.clear();
+  add_context_threads(snapshot, target, clr);
+  EXPECT_EQ(snapshot.contexts[0].thread, 0u);
+}
+
+// A further thread waits for tasks.
+TEST_F(Schedulers, OfTwoThreadsAreUnclear) {
+  add_thread(0x20, running("Hangs.OneThread.Run()"), {scheduler});
+  add_thread(0x30, {kWait, "Hangs.OneThread+<>c__DisplayClass1_0.<.ctor>b__0()"});
+  EXPECT_EQ(thread(), 0u);
+}
+
+TEST_F(Schedulers, WithAThreadForEachTaskAreUnclear) {
+  add_thread(0x20, running("Hangs.OneThread.Run()"), {scheduler});
+  clr.il_of_methods[{type, "QueueTask"}] = test::Code().call("System.Threading.Thread.Start").il;
+  EXPECT_EQ(thread(), 0u);
+}
+
+TEST_F(Schedulers, ThatAThreadOnlyUsesAreNotServedByIt) {
+  add_thread(0x20, running("Hangs.OneThread.TryExecuteTaskInline(System.Threading.Tasks.Task)"),
+             {scheduler});
   EXPECT_EQ(thread(), 0u);
 }
 

@@ -42,7 +42,7 @@ class SemaphoreHolders : public testing::Test, protected test::StandingProgram {
     return heap.set(at, {"m_maxCount"}, most);
   }
   // A task that waits in `await to.Open.WaitAsync()`, behind `await from.Open.WaitAsync()`.
-  void add_task(std::uint64_t from, std::uint64_t to) {
+  void add_task(std::uint64_t from, std::uint64_t to, std::int64_t first_count = 1) {
     const std::uint64_t account = heap.type("Account", {{"Open"}});
     const std::uint64_t machine = heap.value_type("P+<Transfer>d__1", {{"<>1__state"}, {"from"}, {"to"}});
     const std::uint64_t box = heap.object(heap.type("Box", {{"StateMachine", machine}}));
@@ -56,7 +56,7 @@ class SemaphoreHolders : public testing::Test, protected test::StandingProgram {
     code.argument(0).field("from").field("Open").call(test::kReleaseCall);
     clr.il_of_methods[{machine, "MoveNext"}] = code.il;
     test::Code constructor;
-    constructor.argument(0).step(Kind::constant, 1).call("System.Threading.SemaphoreSlim..ctor", 1);
+    constructor.argument(0).step(Kind::constant, first_count).call("System.Threading.SemaphoreSlim..ctor", 1);
     clr.il_of_methods[{account, ".ctor"}] = constructor.step(Kind::store_field, 1, "Open").il;
     snapshot.tasks.push_back({.address = box, .kind = TaskKind::async_method, .await_number = 1});
   }
@@ -129,6 +129,14 @@ TEST_F(SemaphoreHolders, OfAnObjectWhoseConstructorHasMadeIt) {
   clr.il_of_methods[{type, ".ctor"}] = constructor.il;
   find();
   EXPECT_EQ(snapshot.locks[0].recursion, 1u);
+}
+
+TEST_F(SemaphoreHolders, OfASignalAreNotAll) {
+  const std::uint64_t a = semaphore(1), b = semaphore(1);
+  add_task(b, a, 0);
+  find();
+  EXPECT_EQ(snapshot.locks[1].task_holders, Ids{0});
+  EXPECT_FALSE(snapshot.locks[1].has_all_holders());
 }
 
 TEST_F(SemaphoreHolders, OfOneThatMayBeAnotherAreUnknown) {

@@ -116,6 +116,41 @@ TEST_F(ThreadPool, AnOldCopyDoesNotCount) {
   EXPECT_EQ(read().queued, 1);
 }
 
+// What goes on behind an await, and is in no context, is in the queue of the pool, or in one that
+// is not known.
+TEST_F(ThreadPool, MethodsThatAreNotInItsQueueAreElsewhere) {
+  const std::uint64_t box = item("Box"), other = item("Other");
+  const std::uint64_t go_on =
+      heap.set(heap.object(heap.type("System.Action", {{"_target"}}, heap.type("System.Delegate"))),
+               {"_target"}, box);
+  const std::uint64_t callback =
+      heap.set(heap.object(heap.type("Callback", {{"_state"}})), {"_state"}, go_on);
+  const auto tasks = [&](std::uint64_t queued) {
+    heap.set(queue, {"workItems"}, concurrent_queue(segment({other, queued}, 0, 4)));
+    snapshot.contexts.clear();
+    snapshot.tasks = {
+        {.address = box, .kind = TaskKind::async_method, .await_number = 0, .awaits = {1}},
+        {.status = TaskStatus::done, .not_resumed = true},
+        {.address = box,
+         .kind = TaskKind::async_method,
+         .status = TaskStatus::queued,
+         .await_number = 0}};
+    read();
+    return snapshot.tasks;
+  };
+  for (const std::uint64_t queued : {box, go_on, callback}) {
+    EXPECT_EQ(tasks(queued)[1].continues_on, AsyncTask::kNone);
+    EXPECT_EQ(tasks(queued)[2].status, TaskStatus::queued);
+  }
+  EXPECT_EQ(tasks(other)[1].continues_on, 0u);
+  EXPECT_EQ(tasks(other)[2].status, TaskStatus::waiting);
+  ASSERT_EQ(snapshot.contexts.size(), 1u);
+  EXPECT_EQ(snapshot.contexts[0].address, 0u);
+  // Without the queue nothing is known.
+  snapshot.threads.clear();
+  EXPECT_EQ(tasks(other)[1].continues_on, AsyncTask::kNone);
+}
+
 TEST_F(ThreadPool, HostileQueuesEnd) {
   const std::uint64_t loop = segment({item("A")}, 0, 2);
   heap.set(loop, {"_nextSegment"}, loop);

@@ -86,6 +86,8 @@ TEST(AsyncFrames, WhatEndsATask) {
   const AsyncFrames frames(snapshot);
   const auto line = [&](std::uint32_t task) { return lines(frames.of(task)).at(0); };
   EXPECT_EQ(line(0), "await Task.Delay → due in 14.2 s");
+  snapshot.tasks[0].due_ms = 0;
+  EXPECT_EQ(line(0), "await Task.Delay → due now");
   EXPECT_EQ(line(1), "await SemaphoreSlim.WaitAsync of 0x40 → waits for a release by thread 0x1, thread 0x1a0 \"ui\", "
                      "thread 0x3, …");
   snapshot.locks[0].sharers.clear();
@@ -100,6 +102,11 @@ TEST(AsyncFrames, WhatEndsATask) {
   EXPECT_EQ(line(7), "await C.Run.AnonymousMethod__1_0() → runs on thread 0x1a0 \"ui\"");
   EXPECT_EQ(line(8), "await a task 0x0 → ended by an exception");
   EXPECT_EQ(line(9), "await a task 0x0 → cancelled");
+  snapshot.tasks[9].not_resumed = true;
+  snapshot.tasks[9].continues_on = 0;
+  snapshot.contexts = {{.address = 0}};
+  EXPECT_EQ(line(9),
+            "await a task 0x0 → cancelled, its continuation waits for a queue that is not known");
   snapshot.tasks[10].object = 0x10;
   snapshot.tasks[10].object_type = "C.Source";
   EXPECT_EQ(line(10), "await C.RunAsync() → waits for C.Source 0x10");

@@ -171,6 +171,9 @@ class TaskGraph {
   void find_contexts(Resumed& resumed) {
     std::unordered_set<std::uint64_t> wanted;
     for (const auto& [task, delegates] : resumed) wanted.insert(delegates.begin(), delegates.end());
+    for (const auto& [address, read] : tasks_) {
+      if (read && read->yields) wanted.insert(read->resumed_by);
+    }
     wanted.erase(0);
     if (wanted.empty()) return;
     std::vector<std::uint64_t> threads, contexts;
@@ -182,6 +185,13 @@ class TaskGraph {
       if (std::ranges::find(contexts, read->context) == contexts.end()) contexts.push_back(read->context);
     }
     const auto posted = posted_to(objects_, contexts, wanted, end_);
+    for (auto& [address, read] : tasks_) {
+      const auto at = read && read->yields ? posted.find(read->resumed_by) : posted.end();
+      if (at == posted.end()) continue;
+      read->task.object = at->second;
+      if (const ManagedType* const type = objects_.type_of(at->second))
+        read->task.object_type = type->clr.name;
+    }
     std::erase_if(resumed, [&](const auto& one) {
       std::set<std::uint64_t> found;
       for (const std::uint64_t delegate : one.second) {

@@ -64,6 +64,22 @@ Machine machine_of(ManagedObjects& objects, std::uint64_t object, const ManagedT
   return {object, &type, objects.method_table_of(object)};
 }
 
+// The machine of a method with `yield return` is what its caller awaits, and its box is another
+// object; 0 if this is no such machine. AsyncIteratorMethodBuilder of .NET 8 to 10 (public).
+std::uint64_t box_of_iterator(ManagedObjects& objects, const Machine& machine) {
+  const ClrField* const builder = machine.type->field("<>t__builder");
+  const ManagedType* const type =
+      builder != nullptr && builder->type != 0 ? objects.type(builder->type) : nullptr;
+  if (type == nullptr || !type->is("System.Runtime.CompilerServices.AsyncIteratorMethodBuilder"))
+    return 0;
+  const ClrField* const task = type->field("m_task");
+  if (task == nullptr) return 0;
+  const auto box =
+      objects.memory().read_value<std::uint64_t>(machine.at + builder->offset + task->offset);
+  const ManagedType* const of = objects.type_of(box.value_or(0));
+  return of != nullptr && of->field("StateMachine") != nullptr ? *box : 0;
+}
+
 // The references in an awaiter, those of values inside it included. The nearest first. `left`: so many fields are
 // looked at, since a forged type may have many values of its own type.
 void references_in(ManagedObjects& objects, std::uint64_t at, const ManagedType& type, int depth, std::size_t& left,
@@ -81,38 +97,70 @@ void references_in(ManagedObjects& objects, std::uint64_t at, const ManagedType&
   }
 }
 
-// What an awaiter in use waits for: a Task among its references, or else the first object; 0 if it is not in use.
-std::uint64_t awaited_by(ManagedObjects& objects, std::uint64_t at, const ClrField& field) {
-  std::vector<std::uint64_t> found;
-  std::size_t left = kMaxAwaiterFields;
-  if (field.element == kValue) {
-    const ManagedType* const type = objects.type(field.type);
-    if (type != nullptr) references_in(objects, at, *type, 0, left, found);
-  } else {
-    const std::uint64_t awaiter = objects.memory().read_value<std::uint64_t>(at).value_or(0);
-    const ManagedType* const type = objects.type_of(awaiter);
-    if (type == nullptr) return 0;
-    // An awaiter that is an object of the program has the task in a field, or ends by itself.
-    references_in(objects, awaiter, *type, 0, left, found);
-    std::erase_if(found, [&](std::uint64_t object) { return !objects.type_of(object)->task; });
-    found.push_back(awaiter);
-  }
-  const auto task = std::ranges::find_if(found, [&](std::uint64_t object) { return objects.type_of(object)->task; });
-  return task != found.end() ? *task : found.empty() ? 0 : found.front();
-}
-
 bool has_ended(ManagedObjects& objects, std::uint64_t object) {
   const ManagedType* const type = objects.type_of(object);
   if (type == nullptr || !type->task) return false;
   return (objects.value<std::uint32_t>(object, *type, "m_stateFlags").value_or(0) & kTaskEnded) != 0;
 }
 
-bool continues_with(ManagedObjects& objects, std::uint64_t task, std::uint64_t box) {
+// What goes on at an await: the box of the method, and the delegate that calls it (0 if there is
+// none).
+struct Resumed {
+  std::uint64_t box = 0, delegate = 0;
+};
+
+bool continues_with(ManagedObjects& objects, std::uint64_t task, const Resumed& resumed) {
   const ManagedType* const type = objects.type_of(task);
   bool found = false;
   if (type == nullptr || !type->task) return false;
-  visit_continuations(objects, task, *type, [&](std::uint64_t continuation) { found = found || continuation == box; });
+  visit_continuations(objects, task, *type, [&](std::uint64_t continuation) {
+    found = found || continuation == resumed.box;
+    if (found || resumed.delegate == 0) return;
+    const ManagedType* const of = objects.type_of(continuation);
+    found = continuation == resumed.delegate ||
+            (of != nullptr && objects.reference(continuation, *of, "m_action") == resumed.delegate);
+  });
   return found;
+}
+
+// Folklore: an awaiter of the program may go on with the method when something else happens than
+// the end of a task that it has: a time, or the end of one of two tasks. Real cases: awaiters with
+// a limit of time, or that keep a task for another purpose. Remedy: a task in such an awaiter
+// counts if the method is what follows it. Tests: TaskGraphTest.
+void leave_out_unproven(ManagedObjects& objects, const Resumed& resumed,
+                        std::vector<std::uint64_t>& found) {
+  std::size_t proven = 0;
+  std::erase_if(found, [&](std::uint64_t object) {
+    if (!objects.type_of(object)->task || has_ended(objects, object)) return false;
+    const bool leads_back = continues_with(objects, object, resumed);
+    proven += leads_back;
+    return !leads_back;
+  });
+  if (proven < 2) return;
+  std::erase_if(found, [&](std::uint64_t object) { return objects.type_of(object)->task; });
+}
+
+// What an awaiter in use waits for: a Task among its references, or else the first object; 0 if it
+// is not in use.
+std::uint64_t awaited_by(ManagedObjects& objects, std::uint64_t at, const ClrField& field,
+                         const Resumed& resumed) {
+  std::vector<std::uint64_t> found;
+  std::size_t left = kMaxAwaiterFields;
+  const bool is_value = field.element == kValue;
+  const std::uint64_t awaiter =
+      is_value ? 0 : objects.memory().read_value<std::uint64_t>(at).value_or(0);
+  const ManagedType* const type = is_value ? objects.type(field.type) : objects.type_of(awaiter);
+  if (type == nullptr) return 0;
+  references_in(objects, is_value ? at : awaiter, *type, 0, left, found);
+  if (!type->clr.name.starts_with("System.")) leave_out_unproven(objects, resumed, found);
+  if (!is_value) {
+    // An awaiter that is an object of the program has the task in a field, or ends by itself.
+    std::erase_if(found, [&](std::uint64_t object) { return !objects.type_of(object)->task; });
+    found.push_back(awaiter);
+  }
+  const auto task = std::ranges::find_if(
+      found, [&](std::uint64_t object) { return objects.type_of(object)->task; });
+  return task != found.end() ? *task : found.empty() ? 0 : found.front();
 }
 
 void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& machine, ReadTask& read) {
@@ -127,11 +175,12 @@ void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& mac
   read.at_await = true;
   read.machine = machine.method_table;
   bool yields = false;
+  const Resumed resumed{box, read.resumed_by};
   std::vector<std::uint64_t> awaited;
   for (const ClrField& of : machine.type->clr.fields) {
     // C#, and Visual Basic.
     if (!of.name.starts_with("<>u__") && !of.name.starts_with("$A")) continue;
-    const std::uint64_t object = awaited_by(objects, machine.at + of.offset, of);
+    const std::uint64_t object = awaited_by(objects, machine.at + of.offset, of, resumed);
     if (object != 0) awaited.push_back(object);
     const ManagedType* const type = of.type != 0 ? objects.type(of.type) : nullptr;
     yields = yields ||
@@ -139,9 +188,8 @@ void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& mac
   }
   // The compiler clears an awaiter when the method goes on. If more than one is in use, the one that leads back counts,
   // or else one that has not ended.
-  const auto leads_back = std::ranges::find_if(awaited, [&](std::uint64_t task) {
-    return continues_with(objects, task, box);
-  });
+  const auto leads_back = std::ranges::find_if(
+      awaited, [&](std::uint64_t task) { return continues_with(objects, task, resumed); });
   const auto open = std::ranges::find_if(awaited, [&](std::uint64_t task) { return !has_ended(objects, task); });
   if (leads_back != awaited.end()) {
     read.awaits = {*leads_back};
@@ -150,7 +198,8 @@ void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& mac
   } else if (!awaited.empty()) {
     read.awaits = {awaited.front()};
   } else if (yields) {
-    read.task.status = TaskStatus::queued;  // Task.Yield(): the rest of the method is in a queue
+    read.task.status = TaskStatus::queued;
+    read.yields = true;
   }
 }
 
@@ -315,8 +364,11 @@ void read_source(ManagedObjects& objects, std::uint64_t object, const ManagedTyp
       const auto state = objects.memory().read_value<std::int32_t>(machine.at + field->offset);
       if (state == kEnded) read.task.status = TaskStatus::done;
     }
-    read.resumed_by = objects.reference(object, type, "_moveNextAction");
-    read_machine(objects, object, machine, read);
+    const std::uint64_t box = box_of_iterator(objects, machine);
+    const ManagedType* const of = objects.type_of(box);
+    read.resumed_by = of != nullptr ? objects.reference(box, *of, "m_action")
+                                    : objects.reference(object, type, "_moveNextAction");
+    read_machine(objects, box != 0 ? box : object, machine, read);
     return;
   }
   read.task.kind = TaskKind::value_source;

@@ -21,6 +21,7 @@ struct ReadTask {
   bool at_await = false;
   // Whether what it waits for is known only by the continuations of other tasks (Task.WhenAll, Unwrap).
   bool awaits_unknown = false;
+  bool yields = false;  // at an await of Task.Yield(): what goes on is in a queue
 
   bool operator==(const ReadTask&) const = default;
 };

@@ -34,6 +34,26 @@ class TaskGraphTest : public testing::Test, protected TaskObjects {
     return awaited;
   }
 
+  std::uint64_t continuation_with(std::uint64_t action) {
+    const std::uint64_t at = object(continuation_);
+    put(at, "m_action", action);
+    return at;
+  }
+  // A context with one thing in its queue, which is that of a thread.
+  std::uint64_t context_with(std::uint64_t posted) {
+    const std::uint64_t context = object(type("Own.Context", {{"_queue"}}, object_));
+    put(context, "_queue", array({array({0, posted}), context}));
+    const std::uint64_t thread =
+        object(type("System.Threading.Thread", {{"_synchronizationContext"}}, object_));
+    put(thread, "_synchronizationContext", context);
+    clr.clr_threads = {{.address = 1, .os_id = kThread},
+                       {.address = 2, .os_id = 7, .object = thread}};
+    return context;
+  }
+
+  const std::uint64_t continuation_ =
+      type("System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
+           {{"m_action"}, {"m_syncContext"}}, object_);
   using Addresses = std::vector<std::uint64_t>;
   std::vector<TaskOfThread> running;
   FoundTasks found;
@@ -85,7 +105,9 @@ TEST_F(TaskGraphTest, AwaiterInUseIsTheOneThatLeadsBack) {
 TEST_F(TaskGraphTest, ValueTasksInAwaitersOfValues) {
   const std::uint64_t value_task =
       value_type("System.Threading.Tasks.ValueTask<System.Int32>", {{"_obj"}, {"_result", kInt}});
-  const std::uint64_t awaiter = value_type("ConfiguredValueTaskAwaiter", {{"_value", kValue, value_task}});
+  const std::uint64_t awaiter =
+      value_type("System.Runtime.CompilerServices.ConfiguredValueTaskAwaiter",
+                 {{"_value", kValue, value_task}});
   const std::uint64_t machine = value_type("P+<Read>d__1", {{"<>1__state", kInt}, {"<>u__1", kValue, awaiter}});
   const std::uint64_t box_type = type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_);
   const std::uint64_t operation_type =
@@ -99,6 +121,95 @@ TEST_F(TaskGraphTest, ValueTasksInAwaitersOfValues) {
   put(operation, "_completionReserved", 1);
   find(box);
   EXPECT_EQ(at(operation).status, TaskStatus::done);
+}
+
+// An awaiter of the program may go on with the method when something else happens.
+TEST_F(TaskGraphTest, AwaitersOfTheProgramCountIfTheMethodFollowsTheTask) {
+  const std::uint64_t either = value_type("P+Either", {{"first"}, {"second"}});
+  const std::uint64_t machine =
+      value_type("P+<Read>d__1", {{"<>1__state", kInt}, {"<>u__1", kValue, either}});
+  const std::uint64_t box_type =
+      type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_);
+  const std::uint64_t box = task(box_type), go_on = object(delegate_), first = task(task_),
+                      second = task(task_);
+  put(box, "m_action", go_on);
+  const std::uint64_t at =
+      box + field(box_type, "StateMachine").offset + field(machine, "<>u__1").offset;
+  memory.put(at + field(either, "first").offset, first);
+  memory.put(at + field(either, "second").offset, second);
+  find(box);
+  EXPECT_EQ(awaits(box), Addresses{});
+  EXPECT_EQ(this->at(box).await_number, 0);
+  for (const std::uint64_t follows : {go_on, box, continuation_with(go_on)}) {
+    put(second, "m_continuationObject", follows);
+    find(box);
+    EXPECT_EQ(awaits(box), Addresses{second});
+  }
+  put(first, "m_continuationObject", go_on);
+  find(box);
+  EXPECT_EQ(awaits(box), Addresses{});
+}
+
+TEST_F(TaskGraphTest, AwaitersThatAreObjectsOfTheProgramCountInTheSameWay) {
+  const std::uint64_t limit = type("P+Limit", {{"task"}});
+  const std::uint64_t machine = value_type("P+<Read>d__1", {{"<>1__state", kInt}, {"<>u__1"}});
+  const std::uint64_t box_type =
+      type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_);
+  const std::uint64_t box = task(box_type), awaiter = object(limit), limited = task(task_);
+  put(awaiter, "task", limited);
+  memory.put(box + field(box_type, "StateMachine").offset + field(machine, "<>u__1").offset,
+             awaiter);
+  find(box);
+  EXPECT_EQ(awaits(box), Addresses{awaiter});
+  put(limited, "m_continuationObject", box);
+  find(box);
+  EXPECT_EQ(awaits(box), Addresses{limited});
+}
+
+// The machine of a method with `yield return`, which its caller awaits, has a box of its own.
+TEST_F(TaskGraphTest, IteratorGoesOnWhereItsBoxIsPosted) {
+  const std::uint64_t builder =
+      value_type("System.Runtime.CompilerServices.AsyncIteratorMethodBuilder", {{"m_task"}});
+  const std::uint64_t machine_type =
+      type("P+<Items>d__1",
+           {{"<>1__state", kInt}, {"<>t__builder", kValue, builder}, {"<>u__1", kValue, awaiter_}},
+           object_);
+  const std::uint64_t box_type = type("AsyncStateMachineBox", {{"StateMachine"}}, task_);
+  const std::uint64_t machine = object(machine_type), box = task(box_type),
+                      go_on = object(delegate_);
+  const std::uint64_t ended = task(task_, kDone);
+  put(box, "StateMachine", machine);
+  put(box, "m_action", go_on);
+  put(machine, "<>t__builder", "m_task", box);
+  put(machine, "<>u__1", "m_task", ended);
+  const std::uint64_t context = context_with(go_on);
+  find(machine);
+  EXPECT_EQ(awaits(machine), Addresses{ended});
+  ASSERT_EQ(found.contexts.size(), 1u);
+  EXPECT_EQ(found.contexts[0].address, context);
+  EXPECT_EQ(at(ended).continues_on, 0u);
+}
+
+// What goes on behind Task.Yield() may be in the queue of a context.
+TEST_F(TaskGraphTest, YieldInAContext) {
+  const std::uint64_t yield = value_type(
+      "System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter", {{"nothing", kInt}});
+  const std::uint64_t machine =
+      value_type("P+<Work>d__1", {{"<>1__state", kInt}, {"<>u__1", kValue, yield}});
+  const std::uint64_t box =
+      task(type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_));
+  const std::uint64_t go_on = object(delegate_);
+  put(box, "m_action", go_on);
+  find(box);
+  EXPECT_EQ(at(box).status, TaskStatus::queued);
+  EXPECT_EQ(at(box).object, 0u);
+  const std::uint64_t context = context_with(go_on);
+  find(box);
+  EXPECT_EQ(at(box).status, TaskStatus::queued);
+  EXPECT_EQ(at(box).object, context);
+  EXPECT_EQ(at(box).object_type, "Own.Context");
+  ASSERT_EQ(found.contexts.size(), 1u);
+  EXPECT_EQ(found.contexts[0].address, context);
 }
 
 TEST_F(TaskGraphTest, TaskThatAThreadRuns) {
@@ -236,9 +347,8 @@ TEST_F(TaskGraphTest, DelayWithItsTime) {
 
 // A task that has not ended says to which context its continuation goes.
 TEST_F(TaskGraphTest, ContinuationOfAnOpenTask) {
-  const std::uint64_t continuation_type =
-      type("System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation", {{"m_action"}, {"m_syncContext"}}, object_);
-  const std::uint64_t context = object(type("Forms.Context", {}, object_)), continuation = object(continuation_type);
+  const std::uint64_t context = object(type("Forms.Context", {}, object_)),
+                      continuation = object(continuation_);
   put(continuation, "m_syncContext", context);
   const std::uint64_t source = task(task_of_int_, 0, continuation);
   find(method(0, "<>u__1", source));
@@ -250,9 +360,8 @@ TEST_F(TaskGraphTest, ContinuationOfAnOpenTask) {
 }
 
 TEST_F(TaskGraphTest, ContinuationsInDifferentContexts) {
-  const std::uint64_t continuation_type =
-      type("System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation", {{"m_action"}, {"m_syncContext"}}, object_);
-  const std::uint64_t context = object(type("Forms.Context", {}, object_)), in_context = object(continuation_type);
+  const std::uint64_t context = object(type("Forms.Context", {}, object_)),
+                      in_context = object(continuation_);
   put(in_context, "m_syncContext", context);
   const std::uint64_t without = object(delegate_);
   const std::uint64_t source = task(task_of_int_, 0, list({in_context, without}));
@@ -270,11 +379,7 @@ TEST_F(TaskGraphTest, ContinuationInTheQueueOfAContext) {
   find(box);
   EXPECT_TRUE(at(done).not_resumed);
   EXPECT_EQ(at(done).continues_on, AsyncTask::kNone);
-  const std::uint64_t context = object(type("Own.Context", {{"_queue"}}, object_));
-  put(context, "_queue", array({array({0, go_on}), context}));
-  const std::uint64_t thread = object(type("System.Threading.Thread", {{"_synchronizationContext"}}, object_));
-  put(thread, "_synchronizationContext", context);
-  clr.clr_threads = {{.address = 1, .os_id = kThread}, {.address = 2, .os_id = 7, .object = thread}};
+  const std::uint64_t context = context_with(go_on);
   find(box);
   EXPECT_TRUE(at(done).not_resumed);
   ASSERT_EQ(at(done).continues_on, 0u);
