@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -85,21 +86,38 @@ std::vector<Build> builds() {
           {"net8_debug", "..\\fixtures-net8.0\\hangs_debug.exe"}};
 }
 
+bool is_net8(const Build& build) { return std::string_view(build.name).starts_with("net8"); }
+
+std::vector<std::tuple<std::string, Build>> cells() {
+  std::vector<std::tuple<std::string, Build>> cells;
+  for (const std::string& way : ways()) {
+    for (const Build& build : builds()) {
+      if (!is_net8(build) || way != kAsyncSemaphores) cells.emplace_back(way, build);
+    }
+  }
+  return cells;
+}
+
 // Each way by itself, on each runtime, in both builds.
 class EachWay : public testing::TestWithParam<std::tuple<std::string, Build>> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachWay);
 
 TEST_P(EachWay, OfEachRuntime) {
   const auto& [way, build] = GetParam();
-  expect_hang({.way = way, .program = build.program, .code = code_of(way)});
+  HangCase hang = {.way = way, .program = build.program, .code = code_of(way)};
+  // On .NET 8 it is not known who has entered the semaphore.
+  if (is_net8(build) && way == "monitor-and-semaphore") {
+    hang.code = ExitCode::stuck;
+    hang.golden = way + "-net8";
+  }
+  expect_hang(hang);
 }
 
-INSTANTIATE_TEST_SUITE_P(, EachWay, testing::Combine(testing::ValuesIn(ways()), testing::ValuesIn(builds())),
-                         [](const auto& info) {
-                           std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(, EachWay, testing::ValuesIn(cells()), [](const auto& info) {
+  std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace mixwalk
