@@ -47,7 +47,7 @@ void show_load(bool quick) {
   if (!kestrel.read_line().value_or("").starts_with("READY")) throw std::runtime_error("kestrel.exe did not start");
   const std::string id = std::to_string(kestrel.id());
   const auto look = [&](const std::string& exe, const std::string& way) {
-    return std::vector<std::string>{exe, "dump", way, "--symbols", "offline", "-p", id, "-f", "json"};
+    return std::vector<std::string>{exe, "dump", way, "-p", id, "-f", "json"};  // options that earlier ones have, too
   };
   std::vector<Look> looks = {{"dump --outside", look(mixwalk_exe(), "--outside")},
                              {"dump --inside", look(mixwalk_exe(), "--inside")}};

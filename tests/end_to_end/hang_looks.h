@@ -31,6 +31,8 @@ struct HangCase {
   std::string way;
   std::string program = "hangs.exe";
   ExitCode code = ExitCode::deadlock;
+  // The golden text is that of this way, if it is another one than that of `way`.
+  std::string golden = {};
   std::set<Look> looks = {Look::outside, Look::inside, Look::dump_file};
 };
 void expect_hang(const HangCase& hang);

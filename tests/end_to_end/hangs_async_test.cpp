@@ -105,7 +105,13 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachWay);
 
 TEST_P(EachWay, OfEachRuntime) {
   const auto& [way, build] = GetParam();
-  expect_hang({.way = way, .program = build.program, .code = code_of(way)});
+  HangCase hang = {.way = way, .program = build.program, .code = code_of(way)};
+  // On .NET 8 it is not known who has entered the semaphore.
+  if (build.is_net8() && way == "monitor-and-semaphore") {
+    hang.code = ExitCode::stuck;
+    hang.golden = way + "-net8";
+  }
+  expect_hang(hang);
 }
 
 INSTANTIATE_TEST_SUITE_P(, EachWay, testing::ValuesIn(cases()), [](const auto& info) {

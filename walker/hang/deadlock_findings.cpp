@@ -124,6 +124,10 @@ void find_deadlock(ProcessFindings& process, const GraphChains& waits, const Wai
       context ? context_deadlock_text(threads.size(), server_of(process, waits, chain), threads.front().words)
       : tasks ? async_cycle_text(threads.size(), std::max<std::size_t>(1, count_tasks(process, nodes)))
               : deadlock_text(threads.size()));
+  // The title has said all of it.
+  if (context && threads.size() == 1 && process.graph.node(nodes.front()).kind == WaitNode::Kind::task) {
+    threads.front().words = "waits for " + task_words(process.snapshot.tasks[process.graph.node(nodes.front()).index]);
+  }
   if (tasks) std::ranges::move(step_words(process.graph, nodes), std::back_inserter(out.details));
   out.threads = std::move(threads);
   for (std::size_t i = 0; i < chain.links.size(); ++i) {

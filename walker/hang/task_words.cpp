@@ -7,6 +7,7 @@
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/model/lock_words.h"
+#include "walker/model/task_types.h"
 
 namespace mixwalk {
 namespace {
@@ -165,6 +166,7 @@ std::string task_words(const AsyncTask& task) {
     case TaskKind::semaphore: return task.object == 0 ? "a semaphore" : "the semaphore " + hex(task.object);
     case TaskKind::channel: return with_type("a channel", task.object_type);
     case TaskKind::when_all:
+      if (is_unwrap(task)) return "the task of Task.Run";
       return "all of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAll)";
     case TaskKind::when_any:
       return "one of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAny)";

@@ -156,7 +156,8 @@ class ReaderSearch {
     for (const ClrThread& thread : threads_) {
       const Words words = words_of(thread);
       const auto end = words.begin() + static_cast<std::ptrdiff_t>(word);
-      const auto first = std::find_if(words.begin(), end, [&](std::uint64_t at) { return !arrays_of_table(at).empty(); });
+      const auto first =
+          std::find_if(words.begin(), end, [&](std::uint64_t at) { return !arrays_of_table(at).empty(); });
       word = static_cast<std::size_t>(first - words.begin());
     }
     if (word == kRuntimeThreadBytes / 8) return;

@@ -30,7 +30,7 @@ inline constexpr TaskKind kLastTaskKind = TaskKind::value_source;
 enum class TaskStatus : std::uint8_t {
   waiting,    // not ended, and no thread runs it
   queued,     // its code is in the queue of a scheduler or of the thread pool, and has not begun
-  running,    // a thread runs its code: AsyncTask::thread
+  running,    // a thread runs its code (AsyncTask::thread), or ran it while the tasks were read
   done,       // ended, with a result
   faulted,    // ended by an exception
   cancelled,  // ended by a cancellation

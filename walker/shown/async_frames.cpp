@@ -12,6 +12,7 @@
 #include "unmanaged/hex.h"
 #include "walker/base/count_words.h"
 #include "walker/base/printable.h"
+#include "walker/model/task_types.h"
 #include "walker/shown/frame_label.h"
 
 namespace mixwalk {
@@ -38,7 +39,7 @@ std::string place_of(const AsyncTask& task) {
 }
 
 bool waits_for_many(const AsyncTask& task) {
-  return task.kind == TaskKind::when_all || task.kind == TaskKind::when_any;
+  return (task.kind == TaskKind::when_all && !is_unwrap(task)) || task.kind == TaskKind::when_any;
 }
 
 // Whether nothing of the task is left to do: it has ended, and so did what waited for it go on.
@@ -242,7 +243,7 @@ std::string AsyncFrames::label_of(const AsyncTask& task, std::string_view verb) 
     case TaskKind::delay: return text + "Task.Delay";
     case TaskKind::semaphore:
       return text + "SemaphoreSlim.WaitAsync" + (task.object == 0 ? std::string() : " of " + hex(task.object));
-    case TaskKind::when_all: return text + "Task.WhenAll";
+    case TaskKind::when_all: return text + (is_unwrap(task) ? "Task.Run" : "Task.WhenAll");
     case TaskKind::when_any: return text + "Task.WhenAny";
     case TaskKind::channel:
       if (!task.object_type.empty()) return text + type_name(task.object_type) + " " + hex(task.object);
@@ -294,7 +295,8 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
                        task.continues_on == AsyncTask::kNone ? "the thread pool" : context_words(task.continues_on));
   }
   if (task.status == TaskStatus::running) {
-    return task.thread == 0 ? "runs" : "runs on " + thread_words(task.thread);
+    if (task.thread != 0) return "runs on " + thread_words(task.thread);
+    return task.kind == TaskKind::async_method ? "goes on" : "runs";
   }
   if (task.status == TaskStatus::queued) return "in a queue, and not begun";
   std::string state;
@@ -313,7 +315,7 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
       case TaskKind::semaphore: state = "waits for a release"; break;
       case TaskKind::completion_source: state = "nothing has completed it"; break;
       case TaskKind::channel: state = "waits for the other end of the channel"; break;
-      case TaskKind::io: state = "waits for the system"; break;
+      case TaskKind::io: state = "waits for input or output"; break;
       case TaskKind::delegate: state = "not begun"; break;
       case TaskKind::async_method:
       case TaskKind::other:

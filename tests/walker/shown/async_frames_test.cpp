@@ -96,7 +96,7 @@ TEST(AsyncFrames, WhatEndsATask) {
   EXPECT_EQ(line(2), "await TaskCompletionSource → nothing has completed it");
   EXPECT_EQ(line(3),
             "await System.Threading.Channels.UnboundedChannel<int> 0x80 → waits for the other end of the channel");
-  EXPECT_EQ(line(4), "await System.Net.Sockets.Socket.AwaitableSocketAsyncEventArgs 0x90 → waits for the system");
+  EXPECT_EQ(line(4), "await System.Net.Sockets.Socket.AwaitableSocketAsyncEventArgs 0x90 → waits for input or output");
   EXPECT_EQ(line(5), "await a task 0x0 → not ended; it is not known what it waits for");
   EXPECT_EQ(line(6), "await C.Run.AnonymousMethod__1_0() → in a queue, and not begun");
   EXPECT_EQ(line(7), "await C.Run.AnonymousMethod__1_0() → runs on thread 0x1a0 \"ui\"");
@@ -110,6 +110,20 @@ TEST(AsyncFrames, WhatEndsATask) {
   snapshot.tasks[10].object = 0x10;
   snapshot.tasks[10].object_type = "C.Source";
   EXPECT_EQ(line(10), "await C.RunAsync() → waits for C.Source 0x10");
+}
+
+TEST(AsyncFrames, OfAMethodThatGoesOnMeanwhile) {
+  Snapshot snapshot = dump_of({method("C.RunAsync()", {})}, 0);
+  snapshot.tasks[0].status = TaskStatus::running;
+  EXPECT_EQ(lines_of(snapshot), Lines{"await C.RunAsync() → goes on"});
+}
+
+TEST(AsyncFrames, OfATaskThatADelegateReturns) {
+  AsyncTask run = other(TaskKind::when_all);
+  run.type = "System.Threading.Tasks.UnwrapPromise<System.Threading.Tasks.VoidTaskResult>";
+  run.awaits = {1};
+  EXPECT_EQ(lines_of(dump_of({run, method("C.LoadAsync()", {2}), other(TaskKind::delay)}, 0)),
+            (Lines{"await Task.Run", "await C.LoadAsync()", "await Task.Delay → waits for a timer"}));
 }
 
 // Alike branches are one line with their count, those that have ended are counted only.

@@ -312,7 +312,9 @@ FoundTasks consistent_tasks(const FoundTasks& first, FoundTasks second) {
     task.continues_on = AsyncTask::kNone;
     task.object = 0;
     task.object_type.clear();
-    if (task.status == TaskStatus::running || task.status == TaskStatus::queued) task.status = TaskStatus::waiting;
+    if (has_ended(task.status)) continue;
+    // A method that has got to another await, or that was called in between, is at work.
+    task.status = task.kind == TaskKind::async_method ? TaskStatus::running : TaskStatus::waiting;
   }
   std::erase_if(second.waited_for, [&](const auto& waits) {
     const auto then = first.waited_for.find(waits.first);

@@ -69,7 +69,7 @@ inline constexpr char kTasksTimeOver[] = "the time for the tasks was over",
 FoundTasks find_tasks(ManagedObjects& objects, const TasksOfThreads& threads, const TaskLimits& limits = {});
 
 // What two reads of a running process agree on. A task that the second read has changed keeps its name, but not what it
-// waits for.
+// waits for. If it is an async method, it runs, on an unknown thread.
 FoundTasks consistent_tasks(const FoundTasks& first, FoundTasks second);
 
 }  // namespace mixwalk

@@ -75,6 +75,7 @@ function dumpFacts(of) {
     facts.push(`${plural(of.moments.length, 'moment')}, of ${of.moments.map(duration).join(', ')}`);
   }
   if (of.way === 'file') facts.push('from a dump file');
+  if (of.pool) facts.push(`thread pool: ${of.pool}`);
   return facts;
 }
 
@@ -83,7 +84,6 @@ function dumpNotes(of) {
   if (of.way === 'outside') notes.push(`From outside: ${of.way_words}${of.way_reason ? ` (${readable(of.way_reason)})` : ''}.`);
   if (of.unasked) notes.push(`Managed frames are missing: ${readable(of.unasked)}`);
   if (of.tasks_missing) notes.push(`Tasks may be missing: ${readable(of.tasks_missing)}`);
-  if (of.pool) notes.push(`Thread pool: ${of.pool}.`);
   if (of.managed_only) notes.push('Only managed frames are shown.');
   if (of.depth) notes.push(`No more than ${plural(of.depth, 'frame')} of each stack.`);
   return notes;

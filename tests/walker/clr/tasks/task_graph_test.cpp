@@ -437,6 +437,7 @@ TEST_F(TaskGraphTest, ReadsThatAgree) {
   put(box, "StateMachine", "<>1__state", std::int32_t{1});
   found = consistent_tasks(first, find(box));
   EXPECT_TRUE(awaits(box).empty());
+  EXPECT_EQ(at(box).status, TaskStatus::running);
   EXPECT_EQ(at(box).method, "Orders.Client.FetchAsync()");
   EXPECT_EQ(found.waited_for.size(), 1u);
   found = consistent_tasks(first, find(source));
