@@ -53,8 +53,8 @@ ManagedLines::Opened ManagedLines::open_by_file(const Assembly& assembly) {
     if ((whole ? assembly_mvid(bytes) : assembly_mvid(read)) != assembly.mvid) continue;
     if (!whole) {
       const auto id = read_image_file_id(read);
-      if (id && id->code_view && id->code_view->portable && !id->has_pdb_inside) {
-        return {true, pdbs_.open_portable(path, *id->code_view).pdb, id->code_view};
+      if (id && id->portable && !id->has_pdb_inside) {
+        return {true, pdbs_.open_portable(path, *id->portable).pdb, id->portable};
       }
       bytes = files.read(path).value_or(std::vector<std::byte>());
     }

@@ -79,7 +79,8 @@ std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read) {
   const std::vector<std::byte> begin = read(0, kHeaderBytes);
   const auto stamp = image_stamp(begin);
   if (!stamp) return std::nullopt;
-  ImageFileId headers{.timestamp = stamp->timestamp, .size_of_image = stamp->size_of_image, .code_view = {}};
+  ImageFileId headers{.timestamp = stamp->timestamp, .size_of_image = stamp->size_of_image, .code_view = {},
+                      .portable = {}};
   const FileRange place = place_of_directory(begin, kDebugDirectory);
   const auto directory = read(place.offset, std::min<std::size_t>(place.bytes, kMaxEntries * kEntryBytes));
   for (PlacedEntry& placed : read_entries(directory)) {
@@ -88,9 +89,10 @@ std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read) {
     const auto data = read(placed.offset, std::min<std::size_t>(placed.bytes, kRsdsHeader + kMaxPath));
     placed.entry.data = data;
     auto id = code_view_id(placed.entry);
-    if (!id || (headers.code_view && (id->portable || !headers.code_view->portable))) continue;
-    headers.code_view = std::move(id);
+    std::optional<CodeViewId>& kept = id && id->portable ? headers.portable : headers.code_view;
+    if (!kept) kept = std::move(id);
   }
+  if (!headers.code_view) headers.code_view = headers.portable;
   return headers;
 }
 

@@ -53,6 +53,7 @@ struct ImageFileId {
   std::uint32_t timestamp = 0;      // IMAGE_FILE_HEADER.TimeDateStamp
   std::uint32_t size_of_image = 0;  // bytes
   std::optional<CodeViewId> code_view;  // of the PDB of native code, or, if there is none, of the portable PDB
+  std::optional<CodeViewId> portable;   // of the portable PDB; code compiled ahead of time may have both
   bool has_pdb_inside = false;          // the portable PDB is a part of the file
 
   bool operator==(const ImageFileId&) const = default;

@@ -61,8 +61,8 @@ class Exceptions {
   // Whether the exception's own stack trace begins at this instruction, with this Rsp.
   bool began_at(std::uint64_t object, std::uint64_t ip, std::uint64_t rsp) {
     const std::vector<TraceElement> trace = trace_of(object);
-    // (The runtime stores the address of a fault, or the one behind it.)
-    return !trace.empty() && trace.front().ip - ip <= 1 && trace.front().rsp == rsp;
+    // (The runtime stores the address of a fault, or the one behind it, or in .NET 8 the one before it.)
+    return !trace.empty() && trace.front().ip - ip + 1 <= 2 && trace.front().rsp == rsp;
   }
 
   // The only text to which a word of this part of a stack leads: to the object, or, in native code, to its first
@@ -155,7 +155,7 @@ std::uint64_t raised_rsp(const Snapshot& snapshot) {
 }
 
 // The message of Environment.FailFast: the text to which the frames of that method, and the arguments in their caller's
-// frame, lead. The runtime keeps it nowhere else.
+// frame, lead. The runtime keeps it nowhere else. In .NET 8 the method is a function of coreclr.dll.
 std::string fail_fast_text(const Snapshot& snapshot, Exceptions& exceptions) {
   const Thread* const thread = crashed_thread(snapshot);
   if (thread == nullptr) return {};
@@ -163,8 +163,14 @@ std::string fail_fast_text(const Snapshot& snapshot, Exceptions& exceptions) {
   const auto fails_fast = [](const Frame& frame) {
     return frame.kind == FrameKind::managed && frame.name.starts_with("System.Environment.FailFast(");
   };
-  const auto first = std::ranges::find_if(frames, fails_fast);
-  const auto caller = std::find_if_not(first, frames.end(), fails_fast);
+  auto first = std::ranges::find_if(frames, fails_fast);
+  auto caller = std::find_if_not(first, frames.end(), fails_fast);
+  if (first == frames.end()) {
+    caller = std::ranges::find(frames, FrameKind::managed, &Frame::kind);
+    if (caller == frames.begin()) return {};
+    first = caller - 1;
+    if (first->kind != FrameKind::native) return {};
+  }
   if (caller == frames.end() || caller->stack_pointer < first->stack_pointer) return {};
   constexpr std::uint64_t kHomeBytes = 32;  // a callee may keep its first four arguments there (x64 calling convention)
   return exceptions.only_text(first->stack_pointer, caller->stack_pointer + kHomeBytes);

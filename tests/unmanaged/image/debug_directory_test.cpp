@@ -101,6 +101,7 @@ TEST(ImageFileIdTest, WhichFileItIsWithoutReadingAllOfIt) {
 TEST(ImageFileIdTest, ThePdbOfNativeCodeComesFirst) {
   Parts both{test::ImageBuilder().code_view(1, 1, "managed.pdb", true).code_view(2, 1, "native.pdb").build()};
   EXPECT_EQ(read_image_file_id(both.reader())->code_view->path, "native.pdb");
+  EXPECT_EQ(read_image_file_id(both.reader())->portable->path, "managed.pdb");
   Parts managed{test::ImageBuilder().code_view(1, 1, "managed.pdb", true).build()};
   EXPECT_TRUE(read_image_file_id(managed.reader())->code_view->portable);
   Parts none{test::ImageBuilder().build()};

@@ -133,9 +133,18 @@ TEST_F(ManagedExceptionTest, AFaultOfWhichTheRuntimeMadeAnException) {
   frames({"Orders.Reserve()", "Orders.Submit()"});
   EXPECT_THAT(objects(), SizeIs(1));
   snapshot_.crash->objects.clear();
-  snapshot_.crash->address = kFaulted + 1;
-  EXPECT_THAT(objects(), SizeIs(0)) << "thrown by another frame";
-  snapshot_.crash->address = kFaulted;
+  // .NET 8 has the address before that of the fault, other versions may have the one behind it.
+  for (const std::uint64_t address : {kFaulted + 1, kFaulted - 1}) {
+    snapshot_.crash->objects.clear();
+    snapshot_.crash->address = snapshot_.threads[0].stack.frames[0].address = address;
+    EXPECT_THAT(objects(), SizeIs(1));
+  }
+  snapshot_.crash->objects.clear();
+  for (const std::uint64_t address : {kFaulted + 2, kFaulted - 2}) {
+    snapshot_.crash->address = snapshot_.threads[0].stack.frames[0].address = address;
+    EXPECT_THAT(objects(), SizeIs(0)) << "thrown by another frame";
+  }
+  snapshot_.crash->address = snapshot_.threads[0].stack.frames[0].address = kFaulted;
   snapshot_.threads[0].stack.frames[0].stack_pointer += 8;
   EXPECT_THAT(objects(), SizeIs(0)) << "thrown at another time";
   snapshot_.threads[0].stack.frames[0].stack_pointer -= 8;
@@ -186,6 +195,23 @@ TEST_F(FailFastTest, FramesThatLieHaveNoMessage) {
   objects();
   EXPECT_EQ(snapshot_.crash->text, "");
   snapshot_.threads.clear();
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "");
+}
+
+TEST_F(FailFastTest, OfTheRuntimeItselfAsInNet8) {
+  std::vector<StackFrame>& stack = snapshot_.threads[0].stack.frames;
+  stack[0].kind = stack[1].kind = stack[2].kind = FrameKind::native;
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "no st\xC3\xB6""ck");
+  stack[2].kind = FrameKind::gap;
+  snapshot_.crash->text.clear();
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "") << "the frame that the caller has called is not known";
+  stack.erase(stack.begin(), stack.begin() + 3);
+  objects();
+  EXPECT_EQ(snapshot_.crash->text, "");
+  stack.clear();
   objects();
   EXPECT_EQ(snapshot_.crash->text, "");
 }
