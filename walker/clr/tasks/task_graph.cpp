@@ -169,13 +169,15 @@ class TaskGraph {
   // what goes on. If several methods wait for the task and not all of them are in the queue of one context, that
   // context is not the one of all, and neither is the pool.
   void find_contexts(Resumed& resumed) {
-    std::unordered_set<std::uint64_t> wanted;
+    std::unordered_set<std::uint64_t> wanted, yielded;
     for (const auto& [task, delegates] : resumed) wanted.insert(delegates.begin(), delegates.end());
     for (const auto& [address, read] : tasks_) {
-      if (read && read->yields) wanted.insert(read->resumed_by);
+      if (!read || !read->yields) continue;
+      wanted.insert(read->resumed_by);
+      yielded.insert(address);
     }
     wanted.erase(0);
-    if (wanted.empty()) return;
+    if (wanted.empty() && yielded.empty()) return;
     std::vector<std::uint64_t> threads, contexts;
     for (const ClrThread& thread : objects_.clr().threads()) threads.push_back(thread.object);
     contexts = contexts_of_threads(objects_, threads);
@@ -184,13 +186,14 @@ class TaskGraph {
       if (!read || read->context == 0) continue;
       if (std::ranges::find(contexts, read->context) == contexts.end()) contexts.push_back(read->context);
     }
-    const auto posted = posted_to(objects_, contexts, wanted, end_);
+    const auto posted = posted_to(objects_, contexts, wanted, yielded, end_);
     for (auto& [address, read] : tasks_) {
-      const auto at = read && read->yields ? posted.find(read->resumed_by) : posted.end();
+      if (!read || !read->yields) continue;
+      auto at = posted.find(address);
+      if (at == posted.end()) at = posted.find(read->resumed_by);
       if (at == posted.end()) continue;
       read->task.object = at->second;
-      if (const ManagedType* const type = objects_.type_of(at->second))
-        read->task.object_type = type->clr.name;
+      if (const ManagedType* const type = objects_.type_of(at->second)) read->task.object_type = type->clr.name;
     }
     std::erase_if(resumed, [&](const auto& one) {
       std::set<std::uint64_t> found;

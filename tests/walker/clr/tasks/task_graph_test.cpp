@@ -51,6 +51,15 @@ class TaskGraphTest : public testing::Test, protected TaskObjects {
     return context;
   }
 
+  // A method at an await of Task.Yield().
+  std::uint64_t yielding() {
+    const std::uint64_t yield =
+        value_type("System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter", {{"nothing", kInt}});
+    const std::uint64_t machine =
+        value_type("P+<Work>d__1", {{"<>1__state", kInt}, {"<>u__1", kValue, yield}});
+    return task(type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_));
+  }
+
   const std::uint64_t continuation_ =
       type("System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
            {{"m_action"}, {"m_syncContext"}}, object_);
@@ -192,12 +201,7 @@ TEST_F(TaskGraphTest, IteratorGoesOnWhereItsBoxIsPosted) {
 
 // What goes on behind Task.Yield() may be in the queue of a context.
 TEST_F(TaskGraphTest, YieldInAContext) {
-  const std::uint64_t yield = value_type(
-      "System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter", {{"nothing", kInt}});
-  const std::uint64_t machine =
-      value_type("P+<Work>d__1", {{"<>1__state", kInt}, {"<>u__1", kValue, yield}});
-  const std::uint64_t box =
-      task(type("AsyncStateMachineBox", {{"StateMachine", kValue, machine}}, task_));
+  const std::uint64_t box = yielding();
   const std::uint64_t go_on = object(delegate_);
   put(box, "m_action", go_on);
   find(box);
@@ -210,6 +214,24 @@ TEST_F(TaskGraphTest, YieldInAContext) {
   EXPECT_EQ(at(box).object_type, "Own.Context");
   ASSERT_EQ(found.contexts.size(), 1u);
   EXPECT_EQ(found.contexts[0].address, context);
+}
+
+// .NET posts the method itself, with a delegate of its own beside it.
+TEST_F(TaskGraphTest, YieldInAContextWithoutADelegateOfTheMethod) {
+  const std::uint64_t box = yielding();
+  std::uint64_t context = context_with(box);  // it may be in a list of tasks
+  find(box);
+  EXPECT_EQ(at(box).object, 0u);
+  const std::uint64_t post = object(type("System.Threading.SendOrPostCallback", {}, delegate_));
+  context = context_with(array({post, box}));
+  find(box);
+  EXPECT_EQ(at(box).object, 0u);  // something else is posted beside it
+  put(post, "_target", object(type("System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter+<>c")));
+  find(box);
+  EXPECT_EQ(at(box).object, context);
+  context = context_with(array({post, array({box})}));  // as Windows Forms has it
+  find(box);
+  EXPECT_EQ(at(box).object, context);
 }
 
 TEST_F(TaskGraphTest, TaskThatAThreadRuns) {
