@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "tests/end_to_end/session.h"
 #include "tests/hunt/impossible_frames.h"
@@ -260,9 +262,11 @@ TEST(Torture, FromOutsideTheProgramNeverNotices) {
   Tally tally;
   {
     OutsideSession session(torture.id(), mixwalk_exe());
-    const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(length) * 1000;
-    for (ULONGLONG next = GetTickCount64(); next < end; next += 1000) {
-      if (const ULONGLONG now = GetTickCount64(); now < next) Sleep(static_cast<DWORD>(next - now));
+    // Folklore: in Wine, GetTickCount64 stands still while wineserver is busy. Real case: a look of 300 s lasted until the
+    // program had ended by itself, and "100 s" had not ended after 150 s. Remedy: another clock.
+    auto next = std::chrono::steady_clock::now();
+    for (const auto end = next + std::chrono::seconds(length); next < end; next += std::chrono::seconds(1)) {
+      std::this_thread::sleep_until(next);
       Snapshot snapshot = session.dump(tally.dumps % 2 == 0 ? 0 : kAtOnceDeadlineMs);
       name_native_frames(snapshot);
       count(snapshot, tally);

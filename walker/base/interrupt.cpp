@@ -22,10 +22,12 @@ InterruptCatcher::InterruptCatcher() noexcept {
   if (before_ == SIG_IGN || before_ == SIG_ERR) return;
   g_before = before_;
   std::signal(SIGINT, &on_interrupt);
+  exists_ = true;
 }
 
 InterruptCatcher::~InterruptCatcher() {
   if (before_ != SIG_ERR) std::signal(SIGINT, before_);
+  exists_ = false;
 }
 
 bool InterruptCatcher::pressed() const noexcept { return g_pressed != 0; }

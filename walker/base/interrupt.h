@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 namespace mixwalk {
 
 // As long as an object exists, the first Ctrl-C does not end this process: pressed() is then true. The second one ends
@@ -12,8 +14,10 @@ class InterruptCatcher {
   InterruptCatcher& operator=(const InterruptCatcher&) = delete;
 
   bool pressed() const noexcept;
+  static bool exists() noexcept { return exists_; }
 
  private:
+  inline static std::atomic<bool> exists_ = false;
   void (*before_)(int) = nullptr;  // what a signal did
 };
 

@@ -19,10 +19,13 @@ BOOL WINAPI on_interrupt(DWORD event) {
 
 InterruptCatcher::InterruptCatcher() noexcept {
   g_pressed = false;
-  SetConsoleCtrlHandler(&on_interrupt, TRUE);
+  exists_ = SetConsoleCtrlHandler(&on_interrupt, TRUE) != 0;
 }
 
-InterruptCatcher::~InterruptCatcher() { SetConsoleCtrlHandler(&on_interrupt, FALSE); }
+InterruptCatcher::~InterruptCatcher() {
+  SetConsoleCtrlHandler(&on_interrupt, FALSE);
+  exists_ = false;
+}
 
 bool InterruptCatcher::pressed() const noexcept { return g_pressed; }
 
