@@ -29,7 +29,7 @@ inline constexpr TaskKind kLastTaskKind = TaskKind::value_source;
 
 enum class TaskStatus : std::uint8_t {
   waiting,    // not ended, and no thread runs it
-  queued,     // its code is in the queue of a scheduler or of the thread pool, and has not begun
+  queued,     // its code is in the queue of a context, a scheduler or the thread pool: it has not begun, or has yielded
   running,    // a thread runs its code (AsyncTask::thread), or ran it while the tasks were read
   done,       // ended, with a result
   faulted,    // ended by an exception

@@ -298,6 +298,14 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
     if (task.thread != 0) return "runs on " + thread_words(task.thread);
     return task.kind == TaskKind::async_method ? "goes on" : "runs";
   }
+  if (task.status == TaskStatus::queued && task.kind == TaskKind::async_method && task.await_number >= 0) {
+    // Behind Task.Yield(): the queue is that of a context, or of the thread pool.
+    const auto context = task.object == 0 ? snapshot_.contexts.end()
+                                          : std::ranges::find(snapshot_.contexts, task.object, &AsyncContext::address);
+    if (context == snapshot_.contexts.end()) return "its continuation is in a queue";
+    return "its continuation waits for " +
+           context_words(static_cast<std::uint32_t>(context - snapshot_.contexts.begin()));
+  }
   if (task.status == TaskStatus::queued) return "in a queue, and not begun";
   std::string state;
   if (waits_for_many(task)) {

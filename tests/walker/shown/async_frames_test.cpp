@@ -67,6 +67,18 @@ TEST(AsyncFrames, AContinuationThatWaitsForItsThread) {
   EXPECT_EQ(lines_of(snapshot)[1], "await Orders.Client.FetchAsync() → done");
 }
 
+// Behind Task.Yield(), the rest of the method is in a queue.
+TEST(AsyncFrames, AMethodInAQueue) {
+  Snapshot snapshot = dump_of({method("C.LoadAsync()", {})});
+  snapshot.tasks[0].status = TaskStatus::queued;
+  snapshot.tasks[0].await_number = 0;
+  const auto line = [&] { return lines(AsyncFrames(snapshot).of(0)).at(0); };
+  EXPECT_EQ(line(), "await C.LoadAsync() → its continuation is in a queue");
+  snapshot.contexts = {{.address = 0x40, .type = "Orders.Context", .thread = 0x1a0}};
+  snapshot.tasks[0].object = 0x40;
+  EXPECT_EQ(line(), "await C.LoadAsync() → its continuation waits for thread 0x1a0 \"ui\"");
+}
+
 TEST(AsyncFrames, WhatEndsATask) {
   Snapshot snapshot = dump_of({other(TaskKind::delay), other(TaskKind::semaphore), other(TaskKind::completion_source),
                                other(TaskKind::channel), other(TaskKind::io), other(TaskKind::other),
