@@ -28,27 +28,21 @@ enum class WayOut : std::uint8_t {
   unknown,  // what ends its wait is not proven
 };
 
-// Who needs whom to go on: threads, locks, tasks, contexts and the thread pool of one dump. The
-// waits of a thread for a lock, an answer or the end of a thread, for a task, and what that task
-// waits for in turn, are edges of one graph. An edge is here only if the dump proves it. Any
-// snapshot may be given: indices that name nothing are left out. Refers to the snapshot. Linear.
-// Pure.
+// Who needs whom to go on: threads, locks, tasks, contexts and the thread pool of one dump. The waits of a thread for a
+// lock, an answer or the end of a thread, for a task, and what that task waits for in turn, are edges of one graph. An
+// edge is here only if the dump proves it. Any snapshot may be given: indices that name nothing are left out. Refers to
+// the snapshot. Linear. Pure.
 //
-// - A thread needs the lock and the task for which it waits. If the dump says that it waits for two
-// locks, the first
+// - A thread needs the lock and the task for which it waits. If the dump says that it waits for two locks, the first
 //   counts. A task that has ended holds up no thread.
-// - A lock needs all threads that hold it. A semaphore needs one of its holders, and has another
-// way out if not all of
+// - A lock needs all threads that hold it. A semaphore needs one of its holders, and has another way out if not all of
 //   them are known.
-// - A task needs what it awaits, the thread that runs it, the pool in whose queue it is, or the
-// semaphore at which it
-//   waits. A timer that is due needs the pool. Task.WhenAny needs one of its tasks. An async method
-//   that goes on in a context needs that context too.
-// - An ended task of which an async method has not taken note needs the context or the pool that
-// runs this method.
+// - A task needs what it awaits, the thread that runs it, the pool in whose queue it is, or the semaphore at which it
+//   waits. A timer that is due needs the pool. Task.WhenAny needs one of its tasks. An async method that goes on in a
+//   context needs that context too.
+// - An ended task of which an async method has not taken note needs the context or the pool that runs this method.
 // - A context needs the thread that serves it.
-// - The pool needs one of its workers. It has another way out as long as it may get a further
-// worker.
+// - The pool needs one of its workers. It has another way out as long as it may get a further worker.
 class WaitGraph {
  public:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;

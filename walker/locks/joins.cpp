@@ -14,16 +14,9 @@
 namespace mixwalk {
 namespace {
 
-// The limits for the frames of the wait, including those of the runtime and the system, and for threads that wait.
-constexpr std::size_t kMaxJoinFrames = 40, kMaxJoining = 1000;
-constexpr std::uint64_t kMaxJoinBytes = 16 << 10;
-constexpr std::size_t kJoinRegisters = 16;
-// A function keeps its arguments in the room that its caller has for them.
-constexpr std::uint64_t kJoinHomeBytes = 0x20;
+constexpr std::size_t kMaxJoining = 1000;  // threads
 
-constexpr std::string_view kJoin = "System.Threading.Thread.Join", kThreading = "System.Threading.";
-// A SynchronizationContext that has asked to wait itself, whatever its type is.
-constexpr std::string_view kOwnWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
+constexpr std::string_view kJoin = "System.Threading.Thread.Join";
 
 bool joins(const Frame& frame) { return frame.kind == FrameKind::managed && frame.name.starts_with(kJoin); }
 
@@ -38,11 +31,9 @@ class JoinSearch {
     for (const Thread& thread : snapshot_.threads) {
       if (lock_waited_for_by(snapshot_, thread.os_id).lock != nullptr) continue;  // Windows knows the joined thread
       const auto end = join_end(thread);
-      const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
-      if (!end || *end < begin || *end - begin > kMaxJoinBytes || joining.size() == kMaxJoining) continue;
-      Joining one{.thread = &thread, .end = *end, .words = waiting_.words_of(thread, *end, kMaxJoinBytes)};
-      // None of these words may be missing, because another thread could then be taken for the joined one.
-      if (one.words.size() == kJoinRegisters + (*end - begin) / 8) joining.push_back(std::move(one));
+      if (!end || !is_managed_wait_part(thread, *end) || joining.size() == kMaxJoining) continue;
+      Joining one{.thread = &thread, .end = *end, .words = waiting_.all_words_of(thread, *end)};
+      if (!one.words.empty()) joining.push_back(std::move(one));
     }
     forget();
     const std::vector<ClrThread> threads = clr_.threads();
@@ -53,7 +44,7 @@ class JoinSearch {
       const std::uint32_t joined = joined_by(one);
       const bool listed = std::ranges::find(snapshot_.threads, joined, &Thread::os_id) != snapshot_.threads.end();
       // A thread that has moved meanwhile may wait for another one now.
-      if (joined == 0 || !listed || waiting_.words_of(*one.thread, one.end, kMaxJoinBytes) != one.words) continue;
+      if (joined == 0 || !listed || waiting_.all_words_of(*one.thread, one.end) != one.words) continue;
       ends_[joined].push_back({one.thread->os_id});
     }
     for (auto& [joined, waiters] : ends_) {
@@ -68,7 +59,7 @@ class JoinSearch {
   struct Joining {
     const Thread* thread = nullptr;
     std::uint64_t end = 0;             // join_end()
-    std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
+    std::vector<std::uint64_t> words;  // WaitingThreads::all_words_of()
   };
 
   // Data that was read before the threads were captured may differ from what the threads wait for now.
@@ -102,17 +93,9 @@ class JoinSearch {
 
 std::optional<std::uint64_t> join_end(const Thread& thread) {
   const std::vector<StackFrame>& frames = thread.stack.frames;
-  for (std::size_t i = 0; i < frames.size() && i < kMaxJoinFrames; ++i) {
-    if (frames[i].kind == FrameKind::gap || is_guess(frames[i].trust)) return std::nullopt;
-    if (frames[i].kind != FrameKind::managed) continue;
-    if (joins(frames[i])) {
-      while (i + 1 < frames.size() && joins(frames[i + 1])) ++i;
-      if (i + 1 == frames.size() || frames[i + 1].stack_pointer == 0) return std::nullopt;
-      return frames[i + 1].stack_pointer + kJoinHomeBytes;
-    }
-    if (!frames[i].name.starts_with(kThreading) && !frames[i].name.ends_with(kOwnWait)) return std::nullopt;
-  }
-  return std::nullopt;
+  auto join = frame_of_wait(thread, joins);
+  while (join && *join + 1 < frames.size() && joins(frames[*join + 1])) ++*join;
+  return join ? end_of_arguments(thread, *join) : std::nullopt;
 }
 
 bool has_joins(const Snapshot& snapshot) {

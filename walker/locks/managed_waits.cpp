@@ -7,8 +7,13 @@
 #include "walker/locks/target_tasks.h"
 #include "walker/locks/thread_pool.h"
 #include "walker/locks/thread_traits.h"
+#include "walker/locks/threading_locks.h"
 
 namespace mixwalk {
+
+bool has_managed_waits(const Snapshot& snapshot, const TaskLimits& limits) {
+  return limits.heap || has_threading_waits(snapshot) || has_joins(snapshot) || has_task_waits(snapshot);
+}
 
 // What comes after the tasks reads the target's memory as these were read, so that their addresses are still right.
 void add_managed_waits(Snapshot& snapshot, Target& target, ClrQuestions& clr, const TaskLimits& limits) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "unmanaged/home_space.h"
 #include "unmanaged/ascii_lower.h"
 #include "walker/locks/waiting_threads.h"
 #include "walker/target/process_block.h"
@@ -15,8 +16,8 @@ namespace {
 
 // A wait of the system has this many frames at most.
 constexpr std::size_t kMaxWaitFrames = 12;
-// A function's caller keeps room for its arguments above the return address.
-constexpr std::uint64_t kHomeBytes = 0x28;
+// The return address, and the room for arguments above it.
+constexpr std::uint64_t kAboveReturn = 8 + kHomeBytes;
 constexpr std::uint64_t kMaxWaitBytes = 4096;
 constexpr std::size_t kMaxWaiters = 1000;  // the limit for threads that are captured again
 
@@ -169,7 +170,7 @@ std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread&
     const bool loader = !wait && waits && is_of_loader(frame);
     if (!section && !srw_lock && !loader) continue;
     wait = {srw_lock ? LockKind::srw_lock : LockKind::critical_section, frame.stack_pointer + kMaxWaitBytes, loader};
-    if (i + 1 < frames.size() && frames[i + 1].stack_pointer != 0) wait->end = frames[i + 1].stack_pointer + kHomeBytes;
+    if (i + 1 < frames.size() && frames[i + 1].stack_pointer != 0) wait->end = frames[i + 1].stack_pointer + kAboveReturn;
   }
   return wait;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "unmanaged/home_space.h"
 #include "walker/clr/question_messages.h"
 #include "walker/locks/object_paths.h"
 #include "walker/locks/semaphore_code.h"
@@ -27,7 +28,6 @@ constexpr std::size_t kMaxMethods = 20'000, kMaxFrames = 100;
 constexpr std::size_t kMaxHolders = 20'000;  // words of one stack that may be objects with a semaphore
 constexpr std::size_t kMaxSteps = 50'000, kMaxKeptSteps = 4'000'000;  // of the IL of one method, and of all methods
 constexpr std::chrono::seconds kMaxTime{5};
-constexpr std::uint64_t kCallerBytes = 0x20;  // a function keeps its arguments in the room that its caller has for them
 
 class HolderSearch {
  public:
@@ -259,7 +259,7 @@ class HolderSearch {
     if (end == 0) return 0;
     const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
     std::set<std::uint64_t> found;
-    for (const std::uint64_t word : stacks_.of(thread, end + kCallerBytes)) {
+    for (const std::uint64_t word : stacks_.of(thread, end + kHomeBytes)) {
       const std::uint64_t type = objects_.objects().method_table_of(word);
       const std::uint64_t address = type != 0 ? follow(word, type, loaded.fields) : 0;
       if (address == 0 || objects_.type_name(address) != kSemaphore) continue;

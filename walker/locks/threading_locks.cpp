@@ -21,21 +21,10 @@
 namespace mixwalk {
 namespace {
 
-// The limits for the part of a stack from the leaf to Lock.TryEnterSlow. These are the frames of the wait, including
-// those of the runtime and the system.
-constexpr std::size_t kMaxLockFrames = 40;
-constexpr std::uint64_t kMaxLockBytes = 16 << 10;
-// A function keeps its arguments in the room that its caller has for them.
-constexpr std::uint64_t kHomeBytes = 0x20;
-constexpr std::size_t kRegisters = 16;
-
 constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
 constexpr std::string_view kReaderWriter = "System.Threading.ReaderWriterLockSlim.";
 constexpr std::string_view kSemaphore = "System.Threading.SemaphoreSlim.Wait";
 constexpr std::string_view kWait = "System.Threading.WaitHandle.", kPulse = "System.Threading.Monitor.Wait(";
-constexpr std::string_view kAnyWait = "System.Threading.";
-// A SynchronizationContext that has asked to wait itself, whatever its type is.
-constexpr std::string_view kContextWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
 
 using Locks = std::map<std::uint64_t, ClrLock>;
 
@@ -43,7 +32,7 @@ struct Waiter {
   const Thread* thread = nullptr;
   bool semaphore = false;
   std::uint64_t end = 0;             // threading_wait_end()
-  std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
+  std::vector<std::uint64_t> words;  // WaitingThreads::all_words_of()
 };
 
 // The addresses of those of these locks for which a thread with these words in its registers and stack may wait. The
@@ -110,7 +99,7 @@ class ThreadingLockSearch {
       const auto then = locks.find(address);
       const auto now = later.find(address);
       if (now == later.end() || then->second != now->second) continue;
-      if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
+      if (waiting_.all_words_of(*waiter.thread, waiter.end) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
     for (Lock& lock : consistent_locks(readings)) {
@@ -141,8 +130,7 @@ class ThreadingLockSearch {
     std::vector<Waiter> waiters;
     for (const Thread& thread : snapshot_.threads) {
       const auto end = threading_wait_end(thread);
-      const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
-      if (!end || *end < begin || *end - begin > kMaxLockBytes) continue;
+      if (!end || !is_managed_wait_part(thread, *end)) continue;
       if (is_past_deadline()) break;
       if (waiters.size() == limits_.waiters) {
         missing(kTooManyLocks);
@@ -151,10 +139,8 @@ class ThreadingLockSearch {
       Waiter waiter{.thread = &thread,
                     .semaphore = waits_for_semaphore(thread),
                     .end = *end,
-                    .words = waiting_.words_of(thread, *end, kMaxLockBytes)};
-      // None of these words may be missing, because another lock could then be taken for the one that the thread waits
-      // for.
-      if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
+                    .words = waiting_.all_words_of(thread, *end)};
+      if (!waiter.words.empty()) waiters.push_back(std::move(waiter));
     }
     return waiters;
   }
@@ -272,22 +258,18 @@ class ThreadingLockSearch {
 
 std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
   const std::vector<StackFrame>& frames = thread.stack.frames;
-  bool waits = false;
-  for (std::size_t i = 0; i < frames.size() && i < kMaxLockFrames; ++i) {
-    const Frame& frame = frames[i];
-    if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
-    if (frame.kind != FrameKind::managed) continue;
-    const std::string_view of = wait_of(frame);
-    if (!of.empty()) {
-      // The JIT may have made one method of WaitOnEvent and its caller.
-      while (of != kEnter && i + 1 < frames.size() && frames[i + 1].name.starts_with(of)) ++i;
-      if (!waits || i + 1 == frames.size() || frames[i + 1].stack_pointer == 0) return std::nullopt;
-      return frames[i + 1].stack_pointer + kHomeBytes;
-    }
-    if (!frame.name.starts_with(kAnyWait) && !frame.name.ends_with(kContextWait)) return std::nullopt;
-    waits = waits || frame.name.starts_with(kWait) || frame.name.starts_with(kPulse);
-  }
-  return std::nullopt;
+  const auto found = frame_of_wait(thread, [](const Frame& frame) { return !wait_of(frame).empty(); });
+  if (!found) return std::nullopt;
+  const bool waits = std::any_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(*found),
+                                 [](const Frame& frame) {
+    return frame.kind == FrameKind::managed && (frame.name.starts_with(kWait) || frame.name.starts_with(kPulse));
+  });
+  if (!waits) return std::nullopt;
+  const std::string_view of = wait_of(frames[*found]);
+  std::size_t method = *found;
+  // The JIT may have made one method of WaitOnEvent and its caller.
+  while (of != kEnter && method + 1 < frames.size() && frames[method + 1].name.starts_with(of)) ++method;
+  return end_of_arguments(thread, method);
 }
 
 bool has_threading_waits(const Snapshot& snapshot) {

@@ -316,9 +316,8 @@ std::string AsyncFrames::state_of(const AsyncTask& task, bool is_followed) const
     switch (task.kind) {
       case TaskKind::delay:
         state = task.due_ms < 0 ? "waits for a timer"
-                : task.due_ms == 0
-                    ? "due now"
-                    : fmt::format("due in {:.1f} s", static_cast<double>(task.due_ms) / 1000);
+                : task.due_ms == 0 ? "due now"
+                                   : fmt::format("due in {:.1f} s", static_cast<double>(task.due_ms) / 1000);
         break;
       case TaskKind::semaphore: state = "waits for a release"; break;
       case TaskKind::completion_source: state = "nothing has completed it"; break;

@@ -12,7 +12,6 @@
 #include "walker/cli/win/visit.h"
 #include "walker/clr/win/target_clr.h"
 #include "walker/clr/win/worker_questions.h"
-#include "walker/locks/joins.h"
 #include "walker/locks/managed_waits.h"
 #include "walker/locks/native_waits.h"
 #include "walker/locks/target_locks.h"
@@ -123,11 +122,9 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   add_thread_times(snapshot, *prepared.target);
   if (prepared.clr.questions == nullptr) return;
   const auto ready = std::chrono::steady_clock::now();
-  // Threads that wait for a System.Threading.Lock, or that wait for a task or run one, are captured again.
-  const bool captures = command_.async || has_threading_waits(snapshot) || has_joins(snapshot) ||
-                        has_task_waits(snapshot);
-  if (captures) watch_suspensions_of(snapshot.process.id);
-  add_managed_waits(snapshot, *prepared.target, *prepared.clr.questions, {.heap = command_.async});
+  const TaskLimits limits{.heap = command_.async};
+  if (has_managed_waits(snapshot, limits)) watch_suspensions_of(snapshot.process.id);
+  add_managed_waits(snapshot, *prepared.target, *prepared.clr.questions, limits);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{}; looked from outside for {} ms, after {} ms", count_words(snapshot.locks.size(), "lock"),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "unmanaged/home_space.h"
 #include "walker/clr/old_copies.h"
 #include "walker/clr/tasks/state_machine_name.h"
 #include "walker/clr/tasks/task_reader.h"
@@ -18,8 +19,6 @@ namespace {
 constexpr std::size_t kMaxWaitFrames = 100;
 // How many frames of .NET are between the code of a method and the code that goes on with it.
 constexpr std::size_t kFramesOfMachine = 5, kFramesOfDelegate = 2;
-// A function keeps its arguments in the room that its caller has for them.
-constexpr std::uint64_t kHomeBytes = 0x20;
 
 constexpr std::string_view kEventWait = "System.Threading.ManualResetEventSlim.Wait(";
 constexpr std::string_view kTaskCode = "System.Threading.Tasks.Task";

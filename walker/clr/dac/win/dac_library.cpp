@@ -326,11 +326,10 @@ ComPointer<dac::IClrMethodInstance> DacLibrary::method_around(std::uint64_t ip) 
   return method;
 }
 
-bool DacLibrary::has_replaced_il(const dac::MethodDescData& data, std::uint64_t ip) {
-  const auto method = method_around(ip);
+bool DacLibrary::has_replaced_il(dac::IClrMethodInstance& method, std::uint64_t of_module) {
   ComPointer<dac::IClrMethodDefinition> definition;
   std::uint64_t enumeration = 0;
-  if (!method || FAILED(method->GetDefinition(definition.put())) || !definition ||
+  if (FAILED(method.GetDefinition(definition.put())) || !definition ||
       definition->StartEnumExtents(&enumeration) != S_OK) {
     return false;
   }
@@ -339,7 +338,7 @@ bool DacLibrary::has_replaced_il(const dac::MethodDescData& data, std::uint64_t 
   definition->EndEnumExtents(enumeration);
   ComPointer<IUnknown> object;
   ComPointer<dac::IClrModule> module;
-  if (found != S_OK || FAILED(sos_->GetModule(data.module, object.put())) || !object ||
+  if (found != S_OK || FAILED(sos_->GetModule(of_module, object.put())) || !object ||
       !module.query(object.get(), dac::kIidClrModule) || module->StartEnumExtents(&enumeration) != S_OK) {
     return false;
   }
@@ -355,14 +354,13 @@ bool DacLibrary::has_replaced_il(const dac::MethodDescData& data, std::uint64_t 
 // Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of
 // any code. Real case: code of tier 1 under Wine 10, in which the return address of a call corresponds to no IL.
 // Remedy: for the code before such code, the addresses below are asked for, one by one. Test: three_ways_test.
-std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCode& code) {
-  const auto method = method_around(ip);
-  if (!method) return std::nullopt;
+std::optional<std::uint32_t> DacLibrary::il_offset(dac::IClrMethodInstance& method, std::uint64_t ip,
+                                                   const ClrCode& code) {
   const std::uint64_t most = std::min(ip - std::min(ip, code.start), kMaxBytesBefore);
   for (std::uint64_t before = 0; before <= most; ++before) {
     std::array<ULONG32, kMaxIlOffsets> offsets{};
     ULONG32 count = 0;
-    if (FAILED(method->GetILOffsetsByAddress(ip - before, kMaxIlOffsets, &count, offsets.data()))) count = 0;
+    if (FAILED(method.GetILOffsetsByAddress(ip - before, kMaxIlOffsets, &count, offsets.data()))) count = 0;
     // The ranges around the address, as a map of these ranges. The last one begins last.
     std::vector<IlToNative> map;
     for (const ULONG32 offset : std::span(offsets).first(std::min(count, kMaxIlOffsets))) {
@@ -402,10 +400,12 @@ ClrIlPlaces DacLibrary::il_places(std::span<const std::uint64_t> ips) {
     dac::MethodDescData data;
     // The PDB describes version 0 only; ReJIT makes others.
     if (!code || FAILED(sos_->GetMethodDescData(code->method, ip, &data, 0, nullptr, nullptr)) ||
-        data.is_dynamic != 0 || data.requested.id != 0 || has_replaced_il(data, ip)) {
+        data.is_dynamic != 0 || data.requested.id != 0) {
       continue;
     }
-    const auto offset = il_offset(ip, *code);
+    const auto method = method_around(ip);
+    if (!method || has_replaced_il(*method.get(), data.module)) continue;
+    const auto offset = il_offset(*method.get(), ip, *code);
     const Assembly* assembly = offset ? assembly_of(data.module) : nullptr;
     if (assembly == nullptr) continue;
     place = {{place_of(*assembly, found.assemblies), data.token, *offset}, code->method};

@@ -60,9 +60,9 @@ class DacLibrary final : public ObjectQuestions {
   bool add_own_fields(std::uint64_t method_table, int inherited, bool value, std::vector<ClrField>& fields);
   // Returns the offset of the code at `ip` in the method's IL. For code that corresponds to no IL, this is the offset
   // of the code before it, as il_offset_at() gives it. Returns nothing if the library gives none.
-  std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
-  // Whether hot reload, or a profiler, has put other IL in the place of that of the file.
-  bool has_replaced_il(const dac::MethodDescData& data, std::uint64_t ip);
+  static std::optional<std::uint32_t> il_offset(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
+  // Whether hot reload, or a profiler, has put other IL in the place of that of the module's file.
+  bool has_replaced_il(dac::IClrMethodInstance& method, std::uint64_t of_module);
   // Returns nothing if no method has code there.
   ComPointer<dac::IClrMethodInstance> method_around(std::uint64_t ip);
   // Returns null if the module has no MVID.
