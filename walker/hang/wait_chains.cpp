@@ -158,7 +158,11 @@ class ChainFinder {
       if (!leads_on(i)) continue;
       chains[places[i].end].waiters.push_back(i);
       const auto [at, added] = first.try_emplace(places[i].end, i);
-      if (!added && places[i].steps > places[at->second].steps) at->second = i;
+      if (added) continue;
+      // Of two that are as far away, one that waits for a lock says more than one that waits for the end of a thread.
+      // (The order of threads differs from run to run.) Test: Hangs.AContextThatWaitsItself.
+      const std::uint32_t farther = places[i].steps, far = places[at->second].steps;
+      if (farther > far || (farther == far && waits_for_held(i) && !waits_for_held(at->second))) at->second = i;
     }
     for (auto& [end, chain] : chains) {
       chain.end = end.first;
@@ -175,6 +179,11 @@ class ChainFinder {
       if (a.is_deadlock() != b.is_deadlock()) return a.is_deadlock();
       return a.waiters.size() > b.waiters.size();
     });
+  }
+
+  bool waits_for_held(std::uint32_t thread) const {
+    const std::uint32_t lock = out_.links[thread].lock;
+    return lock != kNone && is_held(snapshot_.locks[lock].kind);
   }
 
   void add_links(WaitChain& chain, const End& end, std::uint32_t first) const {

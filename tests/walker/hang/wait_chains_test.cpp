@@ -59,6 +59,21 @@ TEST(WaitChainsTest, AChainNamesTheThreadAtItsEnd) {
   EXPECT_EQ(chains[0].waiters, (std::vector<std::uint32_t>{1, 2, 3}));
 }
 
+// Both wait for thread 1, one of them for its end. The order of threads differs from run to run.
+TEST(WaitChainsTest, OfTwoWaitersTheOneThatWaitsForALockIsNamed) {
+  for (const std::uint32_t joins : {2u, 3u}) {
+    const auto chains = chains_of(
+        threads({1, 2, 3})
+            .monitor(0xA, 1, {5 - joins})
+            .lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{joins, false}}})
+            .snapshot());
+    ASSERT_EQ(chains.size(), 1u);
+    ASSERT_EQ(chains[0].links.size(), 1u);
+    EXPECT_EQ(chains[0].links[0].thread, 4 - joins) << joins;
+    EXPECT_EQ(chains[0].waiters.size(), 2u);
+  }
+}
+
 TEST(WaitChainsTest, AnOwnerThatIsNoThreadIsGone) {
   const auto chains = chains_of(threads({1, 2}).monitor(0xA, 77, {1, 2}).snapshot());
   ASSERT_EQ(chains.size(), 1u);
