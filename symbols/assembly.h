@@ -22,6 +22,7 @@ struct Assembly {
   bool optimised = true;
   // The id of its portable PDB, from its own CodeView entry; nothing if it names none, or its file was not read.
   std::optional<CodeViewId> pdb = std::nullopt;
+  std::vector<PdbChecksum> pdb_checksums = {};  // of that PDB; in no file and on no pipe
 
   auto operator<=>(const Assembly&) const = default;
 };

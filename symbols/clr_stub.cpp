@@ -6,7 +6,7 @@ namespace mixwalk {
 
 ClrStub clr_stub(std::string_view runtime_name) noexcept {
   static constexpr std::pair<std::string_view, ClrStub> kStubs[] = {
-      {"IL_STUB_PInvoke", ClrStub::pinvoke},
+      {kPInvokeStub, ClrStub::pinvoke},
       {"IL_STUB_ReversePInvoke", ClrStub::reverse_pinvoke},
       {"IL_STUB_CLRtoCOM", ClrStub::com_out},
       {"IL_STUB_COMtoCLR", ClrStub::com_in},

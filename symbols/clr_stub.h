@@ -15,6 +15,8 @@ enum class ClrStub : std::uint8_t {
   delegate_invoke,  // to the methods of a delegate
 };
 
+inline constexpr std::string_view kPInvokeStub = "IL_STUB_PInvoke";
+
 // "IL_STUB_PInvoke" → pinvoke. (ILStubResolver::GetStubMethodName in the runtime's ilstubresolver.cpp.)
 ClrStub clr_stub(std::string_view runtime_name) noexcept;
 

@@ -4,31 +4,74 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
+#include "symbols/shares.h"
 #include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
 
-// Throws if the path is not UTF-8, because libstdc++ for Windows has no other way to report that. A path can come from
-// a recording, and a recording may contain any bytes.
-static std::optional<std::vector<std::byte>> read_whole(const std::string& path) {
+namespace {
+
+// Bytes that are read from a share at once. Over a slow line, they must come within the time for which a share may be
+// silent.
+constexpr std::size_t kSharePart = 64u << 10;
+
+// Reads up to this many bytes from an offset on, or without a number the whole file. Returns nothing if the file cannot
+// be read, or is too large to be read whole. Throws if the path is not UTF-8, because libstdc++ for Windows has no
+// other way to report that. A path can come from a recording, and a recording may contain any bytes.
+std::optional<std::vector<std::byte>> read_range(const std::string& path, std::uint64_t offset,
+                                                 std::optional<std::size_t> wanted, std::size_t part,
+                                                 const ShareProgress& progress) {
   const std::filesystem::path file(std::u8string(path.begin(), path.end()));
-  const std::uintmax_t bytes = std::filesystem::file_size(file);
-  if (bytes > DiskImageFiles::kMaxImageBytes) return std::nullopt;
+  const std::uintmax_t all = std::filesystem::file_size(file);  // throws if the path is not that of a file
+  if (!wanted && all > DiskImageFiles::kMaxImageBytes) return std::nullopt;
+  if (offset > all) return std::vector<std::byte>();
   std::ifstream in(file, std::ios::binary);
-  std::vector<std::byte> contents(static_cast<std::size_t>(bytes));
-  if (!in.read(reinterpret_cast<char*>(contents.data()), static_cast<std::streamsize>(bytes))) {
-    return std::nullopt;
+  in.seekg(static_cast<std::streamoff>(offset));
+  const std::uintmax_t most = std::min<std::uintmax_t>(wanted.value_or(all), all - offset);
+  std::vector<std::byte> contents(static_cast<std::size_t>(most));
+  std::size_t read = 0;
+  while (in && read < contents.size() && progress()) {
+    const std::size_t bytes = std::min(part, contents.size() - read);
+    in.read(reinterpret_cast<char*>(contents.data() + read), static_cast<std::streamsize>(bytes));
+    read += static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0));
   }
+  // The whole file, or what there is.
+  if (!in && !wanted) return std::nullopt;
+  contents.resize(read);
   return contents;
 }
 
-std::optional<std::vector<std::byte>> DiskImageFiles::read(const std::string& path) {
+std::optional<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t offset,
+                                                std::optional<std::size_t> wanted, std::size_t part = SIZE_MAX,
+                                                const ShareProgress& progress = [] { return true; }) {
   try {
-    return read_whole(path);
+    return read_range(path, offset, wanted, part, progress);
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+// The same for a file on another machine, which may be silent.
+std::optional<std::vector<std::byte>> read_shared(const std::string& path, std::uint64_t offset,
+                                                  std::optional<std::size_t> wanted) {
+  const auto found = std::make_shared<std::optional<std::vector<std::byte>>>();
+  const auto read = [=](const ShareProgress& progress) {
+    *found = read_file(path, offset, wanted, kSharePart, progress);
+  };
+  return ask_share(path, read) ? std::move(*found) : std::nullopt;
+}
+
+std::optional<std::vector<std::byte>> read_any(const std::string& path, std::uint64_t offset,
+                                               std::optional<std::size_t> wanted) {
+  return kOpensShares && is_on_share(path) ? read_shared(path, offset, wanted) : read_file(path, offset, wanted);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::byte>> DiskImageFiles::read(const std::string& path) {
+  return read_any(path, 0, std::nullopt);
 }
 
 std::vector<std::byte> ImageFiles::read_part(const std::string& path, std::uint64_t offset,
@@ -41,19 +84,7 @@ std::vector<std::byte> ImageFiles::read_part(const std::string& path, std::uint6
 
 std::vector<std::byte> DiskImageFiles::read_part(const std::string& path, std::uint64_t offset,
                                                  std::size_t bytes) {
-  try {
-    const std::filesystem::path file(std::u8string(path.begin(), path.end()));
-    const std::uintmax_t all = std::filesystem::file_size(file);  // throws if the path is not that of a file
-    if (offset >= all) return {};
-    std::ifstream in(file, std::ios::binary);
-    in.seekg(static_cast<std::streamoff>(offset));
-    std::vector<std::byte> contents(static_cast<std::size_t>(std::min<std::uintmax_t>(bytes, all - offset)));
-    in.read(reinterpret_cast<char*>(contents.data()), static_cast<std::streamsize>(contents.size()));
-    contents.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    return contents;
-  } catch (const std::exception&) {
-    return {};
-  }
+  return read_any(path, offset, bytes).value_or(std::vector<std::byte>());
 }
 
 bool LocalImageFiles::may_read(std::string_view path) const noexcept {

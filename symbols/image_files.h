@@ -19,7 +19,7 @@ class ImageFiles {
   virtual std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes);
 };
 
-// Reads files of this machine, up to kMaxImageBytes each.
+// Reads files of this machine and, on Windows, of shares (shares.h), up to kMaxImageBytes each.
 class DiskImageFiles final : public ImageFiles {
  public:
   // The largest images in the wild have a quarter of this size.

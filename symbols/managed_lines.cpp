@@ -27,8 +27,9 @@ ManagedLines::Opened& ManagedLines::opened(const Assembly& assembly) {
   // The file of the build says which PDB is its own. The id that the caller knows counts only if there is no such file.
   Opened& by_file = opened(Key{assembly.path, assembly.mvid}, [&] { return open_by_file(assembly); });
   if (by_file.has_file || !assembly.pdb || !assembly.pdb->portable) return by_file;
-  return opened(Key{assembly.path, assembly.mvid, assembly.pdb}, [&] {
-    return Opened{.pdb = pdbs_.open_portable(assembly.path, *assembly.pdb).pdb, .id = assembly.pdb};
+  return opened(Key{assembly.path, assembly.mvid, assembly.pdb, assembly.pdb_checksums}, [&] {
+    return Opened{.pdb = pdbs_.open_portable(assembly.path, *assembly.pdb, assembly.pdb_checksums).pdb,
+                  .id = assembly.pdb};
   });
 }
 
@@ -54,7 +55,7 @@ ManagedLines::Opened ManagedLines::open_by_file(const Assembly& assembly) {
     if (!whole) {
       const auto id = read_image_file_id(read);
       if (id && id->portable && !id->has_pdb_inside) {
-        return {true, pdbs_.open_portable(path, *id->portable).pdb, id->portable};
+        return {true, pdbs_.open_portable(path, *id->portable, id->checksums).pdb, id->portable};
       }
       bytes = files.read(path).value_or(std::vector<std::byte>());
     }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "symbols/assembly.h"
 #include "symbols/image_files.h"
@@ -58,6 +59,7 @@ class ManagedLines {
     std::string path;
     std::array<std::byte, 16> mvid;
     std::optional<CodeViewId> pdb = std::nullopt;  // set if the assembly's file is missing, and its PDB is known
+    std::vector<PdbChecksum> pdb_checksums = {};
     auto operator<=>(const Key&) const = default;
   };
   struct Opened {

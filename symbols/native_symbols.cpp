@@ -15,6 +15,15 @@ bool is_mangled(std::string_view name) noexcept {
          (name.starts_with("_D") && name[2] >= '0' && name[2] <= '9');
 }
 
+// The linker's name of a part that gcc or LLVM moved away from its function is "f.cold". The part has its function's
+// name, since the code goes there by a jump. "f.part.0" is a function of its own, which is called, and so may be
+// "f.cold.1": LLVM calls such functions so, and GCC 8 such parts.
+static std::string_view function_of_part(std::string_view name) {
+  constexpr std::string_view kCold = ".cold";
+  if (name.size() > kCold.size() && name.ends_with(kCold)) name.remove_suffix(kCold.size());
+  return name;
+}
+
 NativeSymbols::NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
                              CoffSymbols symbols)
     : file_(std::move(file)), index_(std::move(index)), symbols_(std::move(symbols)), exports_(file_) {
@@ -27,7 +36,7 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
   if (index_ != nullptr && index_->find(rva, into)) {
     SourceFrame& function = into.frames.back();
     if (function.name.empty() || (any_mangled_ && !is_mangled(function.name))) {
-      const std::string_view name = symbols_.name_at(into.begin);
+      const std::string_view name = function_of_part(symbols_.name_at(into.begin));
       if (!name.empty() && (function.name.empty() || is_mangled(name))) function.name = name;
     }
     if (const std::string_view name = index_->linkage_name(into.entry, function.name); !name.empty()) {
@@ -54,6 +63,7 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
     name = leaf->name;
     into.begin = leaf->rva;
   }
+  name = function_of_part(name);
   if (!name.empty()) return NameSource::symbols;
   auto symbol = exports_.find(rva);
   if (!symbol) return NameSource::none;

@@ -28,7 +28,7 @@ enum class NameSource : std::uint8_t {
 // certain. If the debug information has only the plain name of a function ("run", "operator()": gcc writes no linkage
 // name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. So is the
 // public symbol of a function in a PDB, since the function's own name has no parameters. If the debug information has a
-// line but no function, the line is kept.
+// line but no function, the line is kept. A part that the compiler moved away ("f.cold") has its function's name.
 class NativeSymbols {
  public:
   // `index` is that of the image; it may be null. `symbols` are the linker's symbols, from the file that the debug
@@ -39,6 +39,10 @@ class NativeSymbols {
   // Fills `into` even if no symbols have a name: with the function's start by .pdata, and one frame without a name. If
   // not even the start is known, `into.begin` is the address itself. The views in `into` are valid until the next call.
   NameSource find(std::uint32_t rva, SourceLocation& into);
+  // Like UnitReader::source_url().
+  std::string source_url(std::string_view file) const {
+    return index_ != nullptr ? index_->source_url(file) : std::string();
+  }
   // The memory in use, without the image's file.
   std::size_t bytes() const noexcept;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <set>
 
 #include "symbols/image_files.h"
 #include "unmanaged/ascii_lower.h"
@@ -35,6 +36,14 @@ bool is_elsewhere(std::string_view path) {
 
 bool is_url(std::string_view part) { return part.find("://") != std::string_view::npos; }
 
+// The text without a name and a password, which messages must not show.
+std::string without_password(std::string_view url) {
+  if (!is_url(url)) return std::string(url);
+  const std::size_t begin = url.find("://") + 3, end = url.rfind('@');
+  if (end == url.npos || end < begin) return std::string(url);
+  return std::string(url.substr(0, begin)) + "..." + std::string(url.substr(end));
+}
+
 // The URL of a server, without '/' at its end. Returns an empty text if files cannot be asked for below it.
 std::string server_url(std::string_view part) {
   const std::size_t scheme = part.find("://");
@@ -50,7 +59,7 @@ std::string server_url(std::string_view part) {
 // Reads the elements, from left to right.
 class PathParser {
  public:
-  explicit PathParser(const std::string& default_store) : default_store_(default_store) {}
+  PathParser(const std::string& default_store, bool shares) : default_store_(default_store), shares_(shares) {}
 
   void add(std::string_view element) {
     const std::vector<std::string_view> parts = split(trimmed(element), '*');
@@ -73,10 +82,15 @@ class PathParser {
   std::string add_folder(std::string_view part, bool store) {
     if (part.empty()) return {};
     if (is_url(part)) {
-      path_.left_out.push_back({std::string(part), "is no folder", "write srv*FOLDER*URL"});
-    } else if (is_elsewhere(part)) {
-      path_.left_out.push_back(
-          {std::string(part), "is on another machine", "copy its PDBs into a folder, and name that"});
+      path_.left_out.push_back({without_password(part), "is no folder", "write srv*FOLDER*URL"});
+    } else if (part == "~" || part.starts_with("~/")) {
+      // A shell does so at the beginning of a word only. A folder of that name would be in everybody's way.
+      path_.left_out.push_back({std::string(part), "is no folder: nothing has replaced ~", "write the whole path"});
+    } else if (is_elsewhere(part) && !is_on_share(part)) {
+      path_.left_out.push_back({std::string(part), "is no folder", "write a folder, or \\\\MACHINE\\SHARE"});
+    } else if (is_elsewhere(part) && !shares_) {
+      path_.left_out.push_back({std::string(part), "is on another machine",
+                                "mount the share, and name the folder at which it is mounted"});
     } else {
       const SymbolPath::Folder folder{std::string(part), store};
       if (std::find(path_.folders.begin(), path_.folders.end(), folder) == path_.folders.end()) {
@@ -88,7 +102,7 @@ class PathParser {
   }
   void add_cache(std::string_view part) {
     const std::string folder = add_folder(part.empty() ? default_store_ : part, true);
-    if (!folder.empty()) cache_ = folder;
+    if (!folder.empty() && !is_on_share(folder)) cache_ = folder;
   }
   // Adds the stores, and the server behind them.
   void add_chain(const std::vector<std::string_view>& parts) {
@@ -101,11 +115,12 @@ class PathParser {
       named = named || !part.empty();
       if (!server.empty()) {
         if (!part.empty()) {
-          path_.left_out.push_back({std::string(part), "follows a server", "write the server behind all stores"});
+          path_.left_out.push_back({without_password(part), "follows a server", "write the server behind all stores"});
         }
       } else if (is_url(part)) {
         server = part;
       } else if (const std::string folder = add_folder(part.empty() ? default_store_ : part, true); !folder.empty()) {
+        if (is_on_share(folder)) continue;
         if (std::find(stores.begin(), stores.end(), folder) == stores.end()) stores.push_back(folder);
       }
     }
@@ -115,7 +130,7 @@ class PathParser {
   void add_server(std::string_view part, std::vector<std::string> stores) {
     SymbolPath::Server server{server_url(part), std::move(stores)};
     if (server.url.empty()) {
-      path_.left_out.push_back({std::string(part), "is no URL of a symbol server",
+      path_.left_out.push_back({without_password(part), "is no URL of a symbol server",
                                 "write https://HOST/PATH, without a password and a query"});
       return;
     }
@@ -132,6 +147,7 @@ class PathParser {
   }
 
   const std::string default_store_;
+  const bool shares_;
   std::string cache_;  // of the last cache* on the left
   SymbolPath path_;
 };
@@ -139,9 +155,10 @@ class PathParser {
 // Paths in the order of the search, each once.
 struct Candidates {
   std::vector<std::string> all;
+  std::set<std::string> known = {};
 
   void add(std::string path) {
-    if (std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
+    if (known.insert(path).second) all.push_back(std::move(path));
   }
   // Adds a file in the folders themselves, and in stores under `store_id`; if that is empty, not in stores.
   void add_folders(std::string_view name, std::string_view store_id, const SymbolPath& path) {
@@ -172,17 +189,18 @@ struct Candidates {
 
 }  // namespace
 
-SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store) {
-  PathParser parser(default_store);
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, bool shares) {
+  PathParser parser(default_store, shares);
   for (const std::string_view element : split(text, ';')) parser.add(element);
   return parser.take();
 }
 
-SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking) {
-  SymbolPath path = parse_symbol_path(text, default_store);
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking,
+                             bool shares) {
+  SymbolPath path = parse_symbol_path(text, default_store, shares);
   if (asking == SymbolAsking::offline) path.servers.clear();
   if (asking == SymbolAsking::online && path.servers.empty()) {
-    return parse_symbol_path(std::string(text) + ";srv*" + std::string(kMicrosoftServer), default_store);
+    return parse_symbol_path(std::string(text) + ";srv*" + std::string(kMicrosoftServer), default_store, shares);
   }
   return path;
 }

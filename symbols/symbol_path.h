@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "symbols/image_files.h"
+#include "symbols/shares.h"
 #include "unmanaged/image/debug_directory.h"
 
 namespace mixwalk {
@@ -43,10 +44,12 @@ inline constexpr std::string_view kMicrosoftServer = "https://msdl.microsoft.com
 // Parses elements separated by ';': a folder, a URL, or one of srv*STORE*…, symsrv*DLL*STORE*… and cache*STORE. In an
 // element, the stores are those that get what the URL at its end gives. A store of cache* gets what the elements on its
 // right give. An empty part is the default store; srv* alone is the default store and Microsoft's server. If
-// `default_store` is empty, an empty part is ignored. Paths of other machines (\\server\share) are left out, because
-// opening them may send the user's credentials there (see LocalImageFiles).
+// `default_store` is empty, an empty part is ignored. If `shares` is true, shares of other machines (\\server\share)
+// are folders that are read, since the user has named them. mixwalk puts nothing there: what a server gives goes to the
+// stores of this machine. All other paths that begin like a share are left out.
 // (https://learn.microsoft.com/windows-hardware/drivers/debugger/advanced-symsrv-use)
-SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store = {});
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store = {},
+                             bool shares = kOpensShares);
 
 // Whether servers are asked.
 enum class SymbolAsking {
@@ -55,7 +58,8 @@ enum class SymbolAsking {
   offline,  // none
 };
 // Like parse_symbol_path(), with only the servers that are asked.
-SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking);
+SymbolPath parse_symbol_path(std::string_view text, const std::string& default_store, SymbolAsking asking,
+                             bool shares = kOpensShares);
 
 // Finds out which of the folders are stores of two tiers.
 void find_tiers(SymbolPath& path, ImageFiles& files);

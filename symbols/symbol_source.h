@@ -16,6 +16,7 @@ struct SymbolFrame {
   std::string name;        // bare: no module, no displacement
   std::string file;        // of the source; empty if unknown
   std::uint32_t line = 0;  // in that file; 0 if unknown
+  std::string url = {};    // from which the file can be read; empty if the symbols do not say it
 
   bool operator==(const SymbolFrame&) const = default;
 };

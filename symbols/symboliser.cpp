@@ -33,11 +33,13 @@ std::string name_of_begin(std::uint32_t rva) {
 // folded.
 bool is_system_call(std::string_view name) { return name.starts_with("Nt") || name.starts_with("Zw"); }
 
-// Returns `found` as a symbol with demangled names.
-Symbol to_symbol(const SourceLocation& found, SymbolKind kind) {
+// Returns `found` as a symbol with demangled names. `symbols` have the addresses of source files.
+template <class Symbols>
+Symbol to_symbol(const SourceLocation& found, SymbolKind kind, const Symbols& symbols) {
   Symbol symbol{.kind = kind, .rva = found.begin, .frames = {}, .folded = found.folded};
   for (const SourceFrame& frame : found.frames) {
-    symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
+    symbol.frames.push_back(
+        {demangle(frame.name), std::string(frame.file), frame.line, symbols.source_url(frame.file)});
   }
   if (is_system_call(symbol.frames.back().name)) symbol.folded = 1;
   return symbol;
@@ -53,15 +55,15 @@ class NativeSource final : public SymbolSource {
     SourceLocation found;
     const NameSource source = symbols_->find(rva, found);
     if (source == NameSource::none && file_->image.function_at(rva) == nullptr) return std::nullopt;
-    if (source == NameSource::none || source == NameSource::exports) {
-      if (std::string method = methods_.name_at(found.begin); !method.empty()) {
-        Symbol symbol = Symbol::named(SymbolKind::none, std::move(method), found.begin);
-        symbol.managed = true;
-        return symbol;
-      }
+    Symbol symbol = to_symbol(found, kind_of(source, debug_), *symbols_);
+    if (std::string method = methods_.name_at(found.begin); !method.empty()) {
+      // The PDB has the compiler's form of the same name (S_P_CoreLib_System_Threading_Monitor__Enter), and the lines.
+      symbol.kind = SymbolKind::none;
+      symbol.managed = true;
+      symbol.frames.back().name = std::move(method);
+    } else if (source == NameSource::none) {
+      symbol.frames.back().name = name_of_begin(found.begin);
     }
-    Symbol symbol = to_symbol(found, kind_of(source, debug_));
-    if (source == NameSource::none) symbol.frames.back().name = name_of_begin(found.begin);
     return symbol;
   }
   std::size_t bytes() const noexcept override { return symbols_->bytes() + methods_.bytes(); }
@@ -83,7 +85,7 @@ class PdbSource final : public SymbolSource {
     if (!index_->find(rva, found) || found.frames.back().name.empty()) return std::nullopt;
     std::string_view& name = found.frames.back().name;
     if (const std::string_view linked = index_->linkage_name(found.entry, name); !linked.empty()) name = linked;
-    return to_symbol(found, SymbolKind::pdb);
+    return to_symbol(found, SymbolKind::pdb, *index_);
   }
   std::size_t bytes() const noexcept override { return index_->bytes() + index_->reader_bytes(); }
 
@@ -146,27 +148,28 @@ std::unique_ptr<SymbolSource> Symboliser::open_symbols(const std::shared_ptr<con
   if (file == nullptr) return pdb.index ? std::make_unique<PdbSource>(std::move(pdb.index)) : nullptr;
   if (pdb.index) {
     auto symbols = std::make_unique<NativeSymbols>(file, std::move(pdb.index));
-    return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::pdb, StackTraceMap());
+    return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::pdb, open_methods(*file, true));
   }
   DwarfSymbols dwarf = open_dwarf(file, files_);
   if (!dwarf.note.empty()) problems_.insert(dwarf.note);
   auto symbols = std::make_unique<NativeSymbols>(file, std::move(dwarf.index), std::move(dwarf.linked_symbols));
-  return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::dwarf, open_methods(*file));
+  return std::make_unique<NativeSource>(file, std::move(symbols), SymbolKind::dwarf, open_methods(*file, false));
 }
 
-StackTraceMap Symboliser::open_methods(const ImageFile& file) {
+StackTraceMap Symboliser::open_methods(const ImageFile& file, bool has_pdb) {
   // A program of NativeAOT exports this data for debuggers.
   const auto exports = file.image.exports();
   if (std::ranges::find(exports, "DotNetRuntimeDebugHeader", &PeExport::name) == exports.end()) return {};
   const auto parts = StackTraceMap::find(file.image);
   if (!parts) return {};
   StackTraceMap map(*parts);
-  map.add_handlers(file.image, file.bytes);
-  if (!parts->map.empty() && map.damaged()) {
+  map.add_code(file.image, file.bytes);
+  if (has_pdb) return map;
+  if (map.damaged()) {
     problems_.insert(file.path + ": the map of its methods is damaged, so some of them have no names without its PDB");
-  } else if (map.empty()) {
-    problems_.insert(file.path +
-                     ": its methods have no names without its PDB, because it was built with StackTraceSupport=false");
+  } else if (parts->map.empty()) {
+    problems_.insert(file.path + ": most of its methods have no names without its PDB, because it was built with "
+                                 "StackTraceSupport=false");
   }
   return map;
 }

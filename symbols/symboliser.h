@@ -87,7 +87,8 @@ class Symboliser {
     std::size_t bytes() const noexcept;
   };
   Opened& opened(const LoadedImage& image);
-  StackTraceMap open_methods(const ImageFile& file);
+  // `has_pdb`: the names that the map lacks come from the PDB, so nothing is said about them.
+  StackTraceMap open_methods(const ImageFile& file, bool has_pdb);
   std::shared_ptr<const ImageFile> open(const LoadedImage& image);
 
   ImageFiles& files_;

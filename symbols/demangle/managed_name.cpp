@@ -64,10 +64,13 @@ Part make_part(std::string_view text) {
   return part;
 }
 
-// "A.B+<C>d__0.MoveNext" → its parts. Returns nothing if the brackets do not match. Behind the last dot, a plus is a
-// character of the method's name: F# has names such as "Tests.2 + 2 is 4".
+// "A.B+<C>d__0.MoveNext" → its parts. Returns nothing if the brackets do not match. Beside a space, and behind the last
+// dot, a plus is a character of the method's name: F# has names such as "Tests.2 + 2 is 4" and "Tests.1 + 1.5 is 2.5".
 std::optional<std::vector<Part>> split(std::string_view head) {
   const std::size_t last_dot = std::min(head.rfind('.'), head.size());
+  const auto separates_types = [&](std::size_t plus) {
+    return plus != 0 && plus + 1 < last_dot && head[plus - 1] != ' ' && head[plus + 1] != ' ';
+  };
   std::vector<Part> parts;
   std::size_t begin = 0, i = 0;
   for (; i < head.size(); ++i) {
@@ -77,7 +80,7 @@ std::optional<std::vector<Part>> split(std::string_view head) {
       i += end;
     } else if (head[i] == '>') {
       return std::nullopt;
-    } else if ((head[i] == '.' || (head[i] == '+' && i < last_dot)) && i != begin) {
+    } else if ((head[i] == '.' || (head[i] == '+' && separates_types(i))) && i != begin) {
       parts.push_back(make_part(head.substr(begin, i - begin)));
       begin = i + 1;
     }
@@ -217,22 +220,27 @@ class Writer {
     return found == kOperators.end() ? std::string(name) : "operator " + std::string(found->second);
   }
 
-  // C# methods may have such names as well, but only an event's accessor takes a handler and nothing else.
+  // C# methods may have such names as well, but only an event's accessor takes a handler and nothing else. Types that
+  // have no capital letter are C#'s own (int, string[]), and no handlers.
   bool has_parameters_of(std::string_view verb) const {
     if (verb == "get") return true;
-    return verb == "set" ? !parameters_.empty() : parameters_.size() == 1;
+    if (verb == "set") return !parameters_.empty();
+    return parameters_.size() == 1 && std::ranges::any_of(parameters_.front(), is_capital);
   }
+  static bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 
   // "IOrders.get_Name": the name of an explicit implementation begins with its interface. If the name is that of the
-  // method itself, the interface is in other parts.
+  // method itself, the interface is in other parts. "get_name" is rather a method of a language that writes names so
+  // (F#, C++/CLI), and as the name of an accessor it is also right. So is "get_ the order", which F# allows.
   bool accessor(std::string_view name, bool itself) {
     const std::size_t dot = name.rfind('.');
     const std::size_t begin = dot == npos ? 0 : dot + 1;
     const std::string_view bare = name.substr(begin);
     for (const std::string_view verb : {"get", "set", "add", "remove"}) {
       if (bare.size() <= verb.size() + 1 || !bare.starts_with(verb) || bare[verb.size()] != '_') continue;
-      if (itself && !has_parameters_of(verb)) return false;
       const std::string_view property = bare.substr(verb.size() + 1);
+      const char first = property.front();
+      if (first == ' ' || (first >= 'a' && first <= 'z') || (itself && !has_parameters_of(verb))) return false;
       const std::size_t indices = parameters_.size() - (verb == "set" && !parameters_.empty() ? 1 : 0);
       if (itself && property == "Item" && indices != 0) {
         const std::vector<std::string> types(parameters_.begin(),

@@ -1,6 +1,8 @@
 #include "symbols/dwarf/dwarf_symbols.h"
 
 #include <cstring>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "symbols/dwarf/debug_link.h"
@@ -17,6 +19,16 @@ namespace {
 constexpr std::size_t kMaxUnits = 200'000;
 // The limit for the ranges of code of all units together.
 constexpr std::size_t kMaxUnitRanges = 8'000'000;
+
+constexpr const char* kNoUnit = "it has no unit of this build: it belongs to another build, or is damaged";
+
+// Why a file that was found is no file of an image for Windows.
+const char* no_image_words(std::span<const std::byte> bytes) {
+  constexpr std::string_view kElf = "\x7F" "ELF";
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.starts_with(kElf) ? "it is an ELF file, and an image for Windows has COFF files"
+                                : "it is no file of an image for Windows";
+}
 
 // One file with DWARF, and the bytes from which it is read.
 class DwarfFile final : public UnitReader {
@@ -68,9 +80,15 @@ class DwarfFile final : public UnitReader {
 
 std::string DwarfFile::missing_split() {
   if (splits_.empty() || open_split(0) != nullptr) return {};
-  return "the names of functions are in .dwo files (-gsplit-dwarf) that were not found; put them beside the image; the "
-         "first is " +
-         std::string(file_name(splits_.front().name));
+  const std::string text = "the names of functions are in .dwo files (-gsplit-dwarf) that ",
+                    first = "; the first is " + std::string(file_name(splits_.front().name));
+  for (const std::string& path : split_paths(splits_.front(), image_->path)) {
+    const auto bytes = files_.read(path);
+    if (!bytes) continue;
+    const bool readable = CoffFile::parse_object(*bytes).error() == PeError::none;
+    return text + "cannot be used" + first + ": " + (readable ? kNoUnit : no_image_words(*bytes));
+  }
+  return text + "were not found; put them beside the image" + first;
 }
 
 void DwarfFile::read_unit(std::uint32_t number, IndexBuilder& into) {
@@ -155,6 +173,7 @@ DwarfSymbols open_file(std::shared_ptr<const ImageFile> image, std::vector<std::
   DwarfSymbols result;
   if (file.error() != PeError::none) {
     result.problem = to_string(file.error());
+    if (linked) result.note = no_image_words(bytes);
     return result;
   }
   const std::uint32_t image_bytes = file.size_of_image();

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +23,8 @@ class UnitReader {
   // Returns the linker's name, which has the parameters, of the function with this entry and this name; empty if the
   // symbols have no such name.
   virtual std::string_view linkage_name(std::uint32_t, std::string_view) const { return {}; }
+  // Returns the address on the web from which a source file can be read; empty if the symbols do not say it.
+  virtual std::string source_url(std::string_view) const { return {}; }
   // Returns how much memory the reader uses during its life, most of it for its file.
   virtual std::size_t bytes() const noexcept { return 0; }
 };
@@ -53,6 +57,9 @@ class LazyIndex {
   std::string_view linkage_name(std::uint32_t entry, std::string_view name) const {
     return reader_->linkage_name(entry, name);
   }
+
+  // Like UnitReader::source_url().
+  std::string source_url(std::string_view file) const { return reader_->source_url(file); }
 
   std::size_t bytes() const noexcept;  // memory for indices and names
   std::size_t reader_bytes() const noexcept { return reader_->bytes(); }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "unmanaged/image/data_directory.h"
 
@@ -44,6 +45,20 @@ std::optional<MetadataTables> metadata_of_image(const MemoryReader& memory, std:
   if (!place) return std::nullopt;
   const FileRange metadata = place_of_rva(headers, place->rva, place->bytes);
   return metadata.bytes != 0 ? metadata_at(memory, base + metadata.offset, metadata.bytes) : std::nullopt;
+}
+
+std::optional<PortablePdbId> portable_pdb_of_image(const MemoryReader& memory, std::uint64_t base) {
+  const ReadFilePart read = [&](std::uint64_t offset, std::size_t bytes) {
+    std::vector<std::byte> part(bytes);
+    part.resize(memory.read_up_to(base + offset, part.data(), part.size()));
+    return part;
+  };
+  // Taken for the other layout, an image has other bytes there, and no record of a PDB.
+  for (const ImageLayout layout : {ImageLayout::loaded, ImageLayout::file}) {
+    auto id = read_image_file_id(read, layout);
+    if (id && id->portable) return PortablePdbId{std::move(*id->portable), std::move(id->checksums)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace mixwalk

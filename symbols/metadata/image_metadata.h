@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "symbols/metadata/metadata_tables.h"
+#include "unmanaged/image/debug_directory.h"
 #include "unmanaged/step/memory_reader.h"
 
 namespace mixwalk {
@@ -13,6 +15,14 @@ namespace mixwalk {
 // the second way. Returns nothing if there is no assembly, or if its headers cannot be read. Not frozen-safe. `memory`
 // must outlive the result.
 std::optional<MetadataTables> metadata_of_image(const MemoryReader& memory, std::uint64_t base);
+
+// Which portable PDB belongs to an image.
+struct PortablePdbId {
+  CodeViewId id;
+  std::vector<PdbChecksum> checksums;
+};
+// Returns the portable PDB of such an image, by its debug directory; nothing if the image names none.
+std::optional<PortablePdbId> portable_pdb_of_image(const MemoryReader& memory, std::uint64_t base);
 
 // The metadata that begins at `address`.
 std::optional<MetadataTables> metadata_at(const MemoryReader& memory, std::uint64_t address, std::uint64_t bytes);

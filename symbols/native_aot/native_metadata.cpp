@@ -14,6 +14,9 @@ constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxText = 4096;
 constexpr std::uint32_t kMaxElements = 1024;
 
+// The limit for types, namespaces and methods together, of which a program of some 100 MB has 200,000.
+constexpr std::size_t kMaxRecords = 1 << 22;
+
 // The kinds of records that names need (HandleType).
 enum Kind : std::uint32_t {
   kArray = 0x01,
@@ -75,10 +78,20 @@ class NativeMetadata::Record {
     if (count > kMaxElements) throw Damaged{};
     return count;
   }
+  // The offsets of a list of records of one kind.
+  std::vector<std::uint32_t> offsets() {
+    const std::uint32_t count = number();
+    if (count > blob_.size()) throw Damaged{};  // each one has at least a byte
+    std::vector<std::uint32_t> offsets(count);
+    for (std::uint32_t& offset : offsets) offset = number();
+    return offsets;
+  }
   void skip_byte() { ++at_; }
   std::string_view bytes(std::size_t count) {
     if (at_ > blob_.size() || count > blob_.size() - at_ || count > kMaxText) throw Damaged{};
-    return {reinterpret_cast<const char*>(blob_.data()) + at_, count};
+    const std::string_view bytes(reinterpret_cast<const char*>(blob_.data()) + at_, count);
+    at_ += count;
+    return bytes;
   }
 
  private:
@@ -168,12 +181,102 @@ std::string NativeMetadata::type_at(Handle handle, const std::vector<std::string
   }
 }
 
+// Visits all types of all assemblies. Throws Damaged.
+class NativeMetadata::TypeWalk {
+ public:
+  explicit TypeWalk(const NativeMetadata& metadata) : metadata_(metadata) {}
+
+  void assemblies() {
+    Record all(metadata_, sizeof kSignature);
+    for (const std::uint32_t offset : list(all)) {
+      Record record(metadata_, offset);
+      for (int i = 0; i < 7; ++i) record.number();  // flags, name, kind of hash, four numbers of the version
+      record.bytes(record.number());                // public key
+      record.number();                              // culture
+      in_namespace(record.number(), 0);
+    }
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> methods;
+
+ private:
+  std::vector<std::uint32_t> list(Record& record) {
+    std::vector<std::uint32_t> offsets = record.offsets();
+    listed_ += offsets.size();
+    if (listed_ > kMaxRecords) throw Damaged{};
+    return offsets;
+  }
+  void in_namespace(std::uint32_t offset, int depth) {
+    if (depth > kMaxDepth) throw Damaged{};
+    Record record(metadata_, offset);
+    record.number();  // parent
+    record.number();  // name
+    for (const std::uint32_t type : list(record)) in_type(type, 0);
+    list(record);  // types that are in another assembly
+    for (const std::uint32_t inner : list(record)) in_namespace(inner, depth + 1);
+  }
+  void in_type(std::uint32_t offset, int depth) {
+    if (depth > kMaxDepth) throw Damaged{};
+    Record record(metadata_, offset);
+    for (int i = 0; i < 7; ++i) record.number();  // flags, base, namespace, name, size, packing, enclosing type
+    const std::vector<std::uint32_t> nested = list(record);
+    const std::uint32_t handle = kTypeDefinition << metadata_.offset_bits() | offset;
+    for (const std::uint32_t method : list(record)) methods.emplace_back(method, handle);
+    for (const std::uint32_t inner : nested) in_type(inner, depth + 1);
+  }
+
+  const NativeMetadata& metadata_;
+  std::size_t listed_ = 0;
+};
+
+NativeMetadata::DeclaredMethods NativeMetadata::methods_of_types() const {
+  TypeWalk walk(*this);
+  bool cut = false;
+  try {
+    walk.assemblies();
+  } catch (const Damaged&) {
+    cut = true;  // what was found before the damage stays
+  }
+  std::ranges::sort(walk.methods);
+  return {std::move(walk.methods), cut};
+}
+
+std::optional<NativeMetadata::Method> NativeMetadata::method_at(std::uint32_t offset,
+                                                                std::uint32_t type) const noexcept {
+  try {
+    Record record(*this, offset);
+    record.number();  // flags
+    record.number();  // flags of the code
+    Method method{.type = type};
+    method.name = record.number();
+    method.signature = record.number();
+    return method;
+  } catch (const Damaged&) {
+    return std::nullopt;
+  }
+}
+
+// System.Enum is a class, although its base is System.ValueType.
+bool NativeMetadata::is_of_value(std::uint32_t method, std::uint32_t type) const {
+  constexpr std::uint32_t kStatic = 0x10;  // MethodAttributes
+  constexpr std::string_view kEnum = "System.Enum";
+  try {
+    const Handle handle = handle_of(type);
+    if (handle.kind != kTypeDefinition || (Record(*this, method).number() & kStatic) != 0) return false;
+    Record record(*this, handle.offset);
+    record.number();  // flags
+    const Handle base = record.handle();
+    if (base.offset == 0) return false;
+    const std::string name = type_at(base, {}, 0);
+    return name == kEnum || (name == "System.ValueType" && type_at(handle, {}, 0) != kEnum);
+  } catch (const Damaged&) {
+    return false;
+  }
+}
+
 std::string NativeMetadata::name_of(const Method& method) const {
   try {
     std::vector<std::string> arguments;
-    const unsigned offset_bits = 32 - kind_bits_;
-    const Handle type{method.type >> offset_bits, method.type & ((1u << offset_bits) - 1)};
-    std::string text = type_at(type, {}, 0) + '.' + text_at(method.name);
+    std::string text = type_at(handle_of(method.type), {}, 0) + '.' + text_at(method.name);
     if (method.arguments != 0) {
       Record record(*this, method.arguments);
       for (std::uint32_t i = 0, count = record.count(); i < count; ++i) {

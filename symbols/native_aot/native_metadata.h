@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mixwalk {
@@ -33,6 +34,20 @@ class NativeMetadata {
   // Whether the blob begins as metadata does.
   bool is_valid() const noexcept;
 
+  // The offset of the record of each method and the handle of its type, sorted. Equal records are written once, so
+  // several types may have the same method.
+  struct DeclaredMethods {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> methods;
+    bool cut = false;  // types are missing, because the metadata is damaged
+  };
+  DeclaredMethods methods_of_types() const;
+  // Returns the method whose record has that offset, of the type with that handle; nothing if the record is damaged.
+  std::optional<Method> method_at(std::uint32_t record, std::uint32_t type) const noexcept;
+
+  // Whether the method is an instance method of that type, and the type is a value type. False if the metadata is
+  // damaged.
+  bool is_of_value(std::uint32_t record, std::uint32_t type) const;
+
   // Returns "Namespace.Type.Method<Arguments>(ParameterTypes)", in the form of clr_name.h; type parameters are !0, as
   // in IL. Empty if the metadata is damaged.
   std::string name_of(const Method& method) const;
@@ -44,6 +59,12 @@ class NativeMetadata {
   // Reads the fields of one record, one after the other.
   class Record;
 
+  class TypeWalk;
+
+  unsigned offset_bits() const noexcept { return 32 - kind_bits_; }
+  Handle handle_of(std::uint32_t number) const noexcept {
+    return {number >> offset_bits(), number & ((1u << offset_bits()) - 1)};
+  }
   std::string text_at(std::uint32_t offset) const;
   std::string namespace_at(Handle handle, std::uint32_t kind, int depth) const;
   std::string type_at(Handle handle, const std::vector<std::string>& method_arguments, int depth) const;

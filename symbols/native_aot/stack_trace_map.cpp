@@ -1,6 +1,7 @@
 #include "symbols/native_aot/stack_trace_map.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "symbols/byte_cursor.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr std::uint32_t kHeader = 0x00525452;  // "RTR"
 constexpr std::size_t kAlignment = 8, kRowBytes = 24;
 constexpr std::uint16_t kMaxRows = 256;
-constexpr std::uint32_t kMetadata = 313, kMap = 327;
+constexpr std::uint32_t kMetadata = 313, kMap = 327, kTypes = 301, kReflection = 306, kReferences = 308;
 // The header's versions of .NET 8, 9 and 10.
 constexpr std::uint16_t kNet8 = 9, kNet9 = 10, kNet10 = 16;
 
@@ -65,9 +66,15 @@ std::optional<StackTraceMap::Parts> read_header(const PeImage& image, std::span<
       parts.map = bytes_of(image, row);
       parts.map_rva = static_cast<std::uint32_t>(row.begin - image.preferred_base());
     }
+    if (row.section == kTypes) parts.reflection.types = bytes_of(image, row);
+    if (row.section == kReflection) parts.reflection.methods = bytes_of(image, row);
+    if (row.section == kReferences) {
+      parts.reflection.references = bytes_of(image, row);
+      parts.reflection.references_rva = static_cast<std::uint32_t>(row.begin - image.preferred_base());
+    }
   }
   if (!has_metadata) return std::nullopt;
-  return parts.map.empty() ? StackTraceMap::Parts() : parts;
+  return parts;
 }
 
 }  // namespace
@@ -88,11 +95,17 @@ std::optional<StackTraceMap::Parts> StackTraceMap::find(const PeImage& image) {
 }
 
 StackTraceMap::StackTraceMap(const Parts& parts) : metadata_(parts.metadata, parts.kind_bits) {
+  if (!parts.map.empty()) read_map(parts);
+  add_reflection(parts.reflection);
+}
+
+void StackTraceMap::read_map(const Parts& parts) {
   ByteCursor count(parts.map);
   const std::uint32_t entries = count.u32();
   damaged_ = count.failed() || entries > parts.map.size() / 5;  // an entry has at least five bytes
   if (damaged_) return;
-  methods_.reserve(entries);
+  std::vector<Entry> found;
+  found.reserve(entries);
   NativeMetadata::Method method;
   std::size_t at = count.at();
   const auto fixed = [&] {
@@ -122,20 +135,76 @@ StackTraceMap::StackTraceMap(const Parts& parts) : metadata_(parts.metadata, par
     const auto place = static_cast<std::uint32_t>(at);
     const auto distance = fixed();
     if (!distance) break;
-    methods_.push_back({parts.map_rva + place + *distance, method});  // the distance may be negative
+    found.push_back({parts.map_rva + place + *distance, method});  // the distance may be negative
   }
-  damaged_ = methods_.size() < entries;
+  damaged_ = found.size() < entries;
+  add_unambiguous(std::move(found));
+}
+
+void StackTraceMap::add_reflection(const InvokeMap& map) {
+  const std::vector<InvokeMap::Row> rows = map.rows(damaged_);
+  if (rows.empty()) return;
+  const auto [declared, cut] = metadata_.methods_of_types();
+  damaged_ |= cut;
+  using Declared = std::pair<std::uint32_t, std::uint32_t>;
+  std::vector<Entry> found;
+  for (const InvokeMap::Row& row : rows) {
+    if (find(row.rva) != nullptr) continue;
+    // A method whose type cannot be found still runs there, so its code is not that of another method alone.
+    Entry& entry = found.emplace_back(Entry{row.rva, {}});
+    const auto own = std::ranges::lower_bound(declared, Declared(row.method, row.type));
+    if (own == declared.end() || own->first != row.method) continue;
+    // A method whose type is not known is that of the only type that has such a method.
+    const auto next = std::next(own);
+    const bool is_only = !cut && (next == declared.end() || next->first != row.method);
+    if (row.type == 0 ? !is_only : own->second != row.type) continue;
+    entry.method = metadata_.method_at(row.method, own->second).value_or(NativeMetadata::Method());
+    if (metadata_.is_of_value(row.method, own->second)) boxed_.push_back(row.rva);
+  }
+  add_unambiguous(std::move(found));
+}
+
+void StackTraceMap::add_unambiguous(std::vector<Entry> entries) {
+  std::ranges::stable_sort(entries, {}, &Entry::rva);
+  for (auto begin = entries.begin(); begin != entries.end();) {
+    const auto end = std::find_if(begin, entries.end(), [&](const Entry& entry) { return entry.rva != begin->rva; });
+    const bool same = std::all_of(begin, end, [&](const Entry& entry) { return entry.method == begin->method; });
+    methods_.push_back({begin->rva, same ? begin->method : NativeMetadata::Method()});
+    begin = end;
+  }
   std::ranges::stable_sort(methods_, {}, &Entry::rva);
 }
 
-// Behind the unwind codes of a method's or a handler's UNWIND_INFO is a byte whose lowest bits say what the code is:
-// 0 for a method. (CoffNativeCodeManager::FindMethodInfo.) Code of other compilers has other data there, so only
-// entries among the methods of the map count.
+void StackTraceMap::add_code(const PeImage& image, std::span<const std::byte> file) {
+  if (methods_.empty()) return;
+  add_unboxed(image);
+  add_handlers(image, file);
+}
+
+// The stub adds the size of an object's header to `this`, and jumps to the method. A method of a class may have the
+// same bytes, if it only calls a method of its first field. Reflection leads to a stub for each instance method of a
+// value type, and only for these. (dotnet/runtime: ILCompiler.Compiler, ReflectionInvokeMapNode.)
+void StackTraceMap::add_unboxed(const PeImage& image) {
+  constexpr std::array kStub = {std::byte{0x48}, std::byte{0x83}, std::byte{0xC1}, std::byte{8}, std::byte{0xE9}};
+  constexpr std::uint32_t kStubBytes = kStub.size() + 4;
+  std::vector<Entry> found;
+  for (const std::uint32_t stub : boxed_) {
+    const auto code = image.bytes_at(stub, kStubBytes);
+    if (!code || !std::ranges::equal(code->first(kStub.size()), kStub)) continue;
+    ByteCursor distance(code->subspan(kStub.size()));
+    const std::uint32_t rva = stub + kStubBytes + distance.u32();
+    if (find(rva) == nullptr) found.push_back({rva, find(stub)->method});
+  }
+  add_unambiguous(std::move(found));
+}
+
+// Behind the unwind codes of a method's or a handler's UNWIND_INFO is a byte whose lowest bits say what the code is: 0
+// for a method. (CoffNativeCodeManager::FindMethodInfo.) Code of other compilers has other data there, so only entries
+// among the methods of the map count.
 void StackTraceMap::add_handlers(const PeImage& image, std::span<const std::byte> file) {
   constexpr unsigned kPdata = 3;  // IMAGE_DIRECTORY_ENTRY_EXCEPTION
   constexpr std::uint32_t kCodesAt = 4, kCodeBytes = 2;
   constexpr std::uint8_t kKind = 3, kMethod = 0;
-  if (methods_.empty()) return;
   ByteCursor cursor(data_directory(file, kPdata));
   std::uint32_t method = 0;  // 0 if the map does not name it
   while (cursor.left() >= 12) {

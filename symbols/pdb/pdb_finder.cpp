@@ -46,7 +46,8 @@ void PdbFinder::each_candidate(const std::string& image_path, const CodeViewId& 
 }
 
 template <class Opened, class Open>
-Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open) {
+Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open,
+                             std::string checksums) {
   bool found = false;
   each_candidate(image_path, id, [&](const std::string& path, std::vector<std::byte> bytes) {
     opened = open(std::move(bytes));
@@ -55,18 +56,18 @@ Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id
     add_lacks(path, opened);
     return found;
   });
-  if (!found && servers_ != nullptr) found = open_fetched(id, opened, open);
+  if (!found && servers_ != nullptr) found = open_fetched(id, opened, open, std::move(checksums));
   if (!found) add_missing(id);
   return opened;
 }
 
 template <class Opened, class Open>
-bool PdbFinder::open_fetched(const CodeViewId& id, Opened& opened, Open open) {
+bool PdbFinder::open_fetched(const CodeViewId& id, Opened& opened, Open open, std::string checksums) {
   const auto check = [&](std::span<const std::byte> bytes) -> std::string {
     opened = open(std::vector<std::byte>(bytes.begin(), bytes.end()));
     return is_own(opened.error) ? std::string() : std::string(to_string(opened.error));
   };
-  const StoreKey key{std::string(file_name(id.path)), symbol_store_id(id)};
+  const StoreKey key{std::string(file_name(id.path)), symbol_store_id(id), std::move(checksums)};
   const auto fetched = servers_->fetch(key, check);
   if (fetched) add_lacks(fetched->path, opened);
   return fetched && opened.error == decltype(opened.error)::none;
@@ -98,12 +99,14 @@ PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path,
     return PortablePdb::open(std::move(*pdb), id);
   }
   if (!id) return {nullptr, PortablePdbError::no_image_id};
-  return open_portable(image_path, *id);
+  return open_portable(image_path, *id, pdb_checksums(entries));
 }
 
-PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path, const CodeViewId& id) {
-  return open_first(image_path, id, PortablePdb::Opened{nullptr, PortablePdbError::missing},
-                    [&](std::vector<std::byte> bytes) { return PortablePdb::open(std::move(bytes), id); });
+PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path, const CodeViewId& id,
+                                             std::span<const PdbChecksum> checksums) {
+  const auto open = [&](std::vector<std::byte> bytes) { return PortablePdb::open(std::move(bytes), id, checksums); };
+  return open_first(image_path, id, PortablePdb::Opened{nullptr, PortablePdbError::missing}, open,
+                    checksums_text(checksums));
 }
 
 void PdbFinder::add_problem(std::string text) {

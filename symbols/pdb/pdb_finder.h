@@ -32,8 +32,9 @@ class PdbFinder {
   // DLL, 32-bit or 64-bit.
   PortablePdb::Opened open_portable(const std::string& image_path, std::span<const std::byte> image);
 
-  // Does the same for an assembly whose file is missing; `id` is its CodeView entry.
-  PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id);
+  // Does the same for an assembly whose file is missing, or that is not read as a whole; `id` is its CodeView entry.
+  PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id,
+                                    std::span<const PdbChecksum> checksums = {});
 
   const std::vector<MissingPdb>& missing() const noexcept { return missing_; }
   // The files that lie where a PDB belongs and are not used, and the PDBs that are used but lack most symbols: each
@@ -46,10 +47,11 @@ class PdbFinder {
   void each_candidate(const std::string& image_path, const CodeViewId& id, Use use);
   // `open` takes a file's bytes.
   template <class Opened, class Open>
-  Opened open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open);
+  Opened open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open,
+                    std::string checksums = {});
   // Asks the servers. Returns whether `opened` has symbols.
   template <class Opened, class Open>
-  bool open_fetched(const CodeViewId& id, Opened& opened, Open open);
+  bool open_fetched(const CodeViewId& id, Opened& opened, Open open, std::string checksums);
   // Notes what a PDB lacks that is used.
   template <class Opened>
   void add_lacks(const std::string& path, const Opened& opened);

@@ -17,6 +17,10 @@ constexpr std::size_t kMaxFolded = 64;
 constexpr std::size_t kMaxCode = 2'000'000;
 // Functions that overlap share their lines, although no compiler makes such functions. A row may be used this often.
 constexpr std::size_t kMaxRowUses = 8;
+// The streams with this beginning of their name have JSON of Source Link. The linker writes one for each file that it
+// is given.
+constexpr std::string_view kSourceLink = "sourcelink";
+constexpr std::size_t kMaxLinks = 100;
 
 }  // namespace
 
@@ -75,7 +79,13 @@ PdbReader::PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<cons
       strings_(msf_, info),
       dbi_(std::move(dbi)),
       publics_(msf_, dbi_, image_ == nullptr ? nullptr : &image_->image),
-      inlinees_(msf_) {
+      inlinees_(msf_),
+      server_stream_(info.stream("srcsrv")) {
+  for (auto link = info.named_streams.lower_bound(kSourceLink);
+       link != info.named_streams.end() && link->first.starts_with(kSourceLink) && link_streams_.size() < kMaxLinks;
+       ++link) {
+    if (std::ranges::find(link_streams_, link->second) == link_streams_.end()) link_streams_.push_back(link->second);
+  }
   std::stable_sort(dbi_.contributions.begin(), dbi_.contributions.end(),
                    [](const PdbContribution& left, const PdbContribution& right) {
                      return left.begin < right.begin;
@@ -134,7 +144,7 @@ std::string_view PdbReader::linkage_name(std::uint32_t entry, std::string_view n
   const auto [at, fresh] = linked_.try_emplace(entry);
   Linked& known = at->second;
   if (!fresh && known.name == name) return known.linked;
-  linked_bytes_ += (fresh ? kLinkedBytes : 0) + name.size() - known.name.size();
+  found_bytes_ += (fresh ? kFoundBytes : 0) + name.size() - known.name.size();
   known = {std::string(name), {}};
   std::size_t tried = 0;
   for (const PdbPublics::Public& one : publics_.in(entry, entry + 1)) {
@@ -147,9 +157,30 @@ std::string_view PdbReader::linkage_name(std::uint32_t entry, std::string_view n
   return known.linked;
 }
 
+std::string PdbReader::source_url(std::string_view file) const {
+  if (file.empty()) return {};
+  if (const auto known = known_urls_.find(file); known != known_urls_.end()) return known->second;
+  if (!urls_) {
+    urls_ = Urls{.text = msf_.read(server_stream_), .server = {}, .links = {}};
+    const auto text = urls_->text.get();
+    urls_->server = SourceServer({reinterpret_cast<const char*>(text.data()), text.size()});
+    for (const std::uint32_t stream : link_streams_) {
+      found_bytes_ += urls_->links.emplace_back(msf_.read(stream).get()).bytes();
+    }
+  }
+  std::string url;
+  for (const SourceLink& link : urls_->links) {
+    if (url.empty()) url = link.url_of(file);
+  }
+  if (url.empty()) url = urls_->server.url_of(file);
+  found_bytes_ += kFoundBytes + file.size() + url.size();
+  return known_urls_.emplace(file, std::move(url)).first->second;
+}
+
 std::size_t PdbReader::bytes() const noexcept {
   return bytes_->get().size() + dbi_.contributions.capacity() * 2 * sizeof(PdbContribution) +
-         publics_.all().size() * sizeof(PdbPublics::Public) + linked_bytes_;
+         publics_.all().size() * sizeof(PdbPublics::Public) + found_bytes_ +
+         (urls_ ? urls_->text.get().size() + urls_->server.bytes() : 0);
 }
 
 bool PdbReader::owns(std::uint32_t rva) const {

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +19,8 @@
 #include "symbols/pdb/pdb_info.h"
 #include "symbols/pdb/pdb_symbols.h"
 #include "symbols/pdb/publics.h"
+#include "symbols/pdb/source_server.h"
+#include "symbols/portable_pdb/source_link.h"
 
 namespace mixwalk {
 
@@ -30,6 +36,7 @@ class PdbReader final : public UnitReader {
   std::vector<UnitRange> units() const;
   void read_unit(std::uint32_t unit, IndexBuilder& into) override;
   std::string_view linkage_name(std::uint32_t entry, std::string_view name) const override;
+  std::string source_url(std::string_view file) const override;
   std::size_t bytes() const noexcept override;
 
  private:
@@ -85,10 +92,20 @@ class PdbReader final : public UnitReader {
     std::string name;
     std::string_view linked;
   };
-  static constexpr std::size_t kLinkedBytes = 128;  // one of them, with its node, without its name
-  mutable std::size_t linked_bytes_ = 0;
+  static constexpr std::size_t kFoundBytes = 128;  // an average answer with its node, without its texts
+  mutable std::size_t found_bytes_ = 0;            // of linked_ and known_urls_
   mutable std::unordered_map<std::uint32_t, Linked> linked_;
   mutable std::size_t demangle_budget_ = kDemangleBudget;
+  // The web addresses of source files, read when the first one is asked for.
+  struct Urls {
+    MsfBytes text;
+    SourceServer server;            // of `text`
+    std::vector<SourceLink> links;  // "sourcelink$1", … (/SOURCELINK of the linker)
+  };
+  std::vector<std::uint32_t> link_streams_;
+  std::uint32_t server_stream_ = MsfFile::kNoStream;
+  mutable std::optional<Urls> urls_;
+  mutable std::map<std::string, std::string, std::less<>> known_urls_;  // by the files' paths
   std::size_t lines_left_ = 0;  // the number of rows that functions may still add, see add_lines()
 };
 

@@ -6,7 +6,9 @@
 
 #include "symbols/metadata/compressed_number.h"
 #include "symbols/portable_pdb/sequence_points.h"
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/enum_texts.h"
+#include "unmanaged/sha256.h"
 
 namespace mixwalk {
 namespace {
@@ -18,18 +20,20 @@ constexpr std::size_t kMaxPath = 32'768;
 }  // namespace
 
 std::string_view to_string(PortablePdbError error) noexcept {
-  static constexpr EnumTexts<PortablePdbError::bad_embedding> kTexts{
+  static constexpr EnumTexts<PortablePdbError::altered> kTexts{
       "no error",
       "the file is no portable PDB",
       "the portable PDB is cut off, or its tables lie beyond its end",
       "the image names no portable PDB",
       "the portable PDB was not found",
       "the portable PDB belongs to another build of the image",
-      "the portable PDB in the image cannot be unpacked"};
+      "the portable PDB in the image cannot be unpacked",
+      "the portable PDB is not as the compiler wrote it (its checksum differs)"};
   return kTexts.of(error, "unknown error");
 }
 
-PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::optional<CodeViewId>& image) {
+PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::optional<CodeViewId>& image,
+                                      std::span<const PdbChecksum> checksums) {
   if (!image) return {nullptr, PortablePdbError::no_image_id};
   std::unique_ptr<PortablePdb> pdb(new PortablePdb(std::move(file)));
   const PortablePdbError error = pdb->parse();
@@ -38,6 +42,7 @@ PortablePdb::Opened PortablePdb::open(std::vector<std::byte> file, const std::op
   std::copy(image->guid.begin(), image->guid.end(), wanted.begin());
   for (unsigned i = 0; i < 4; ++i) wanted[16 + i] = static_cast<std::byte>(image->timestamp >> 8 * i);
   if (wanted != pdb->id_) return {nullptr, PortablePdbError::other_image};
+  if (!pdb->is_unaltered(checksums)) return {nullptr, PortablePdbError::altered};
   pdb->read_source_link();
   return {std::move(pdb), PortablePdbError::none};
 }
@@ -48,10 +53,24 @@ PortablePdbError PortablePdb::parse() {
   const auto id = memory_.read_value<decltype(id_)>(streams->pdb.address);
   if (!id) return PortablePdbError::not_portable;
   id_ = *id;
+  id_at_ = streams->pdb.address;
   tables_ = MetadataTables::open(memory_, *streams);
   const bool whole = tables_ && tables_->is_whole(MetadataTable::document) &&
                      tables_->is_whole(MetadataTable::method_debug_information);
   return whole ? PortablePdbError::none : PortablePdbError::damaged;
+}
+
+bool PortablePdb::is_unaltered(std::span<const PdbChecksum> checksums) {
+  const auto computed = [](const PdbChecksum& checksum) { return ascii_lower(checksum.algorithm) == "sha256"; };
+  if (std::ranges::none_of(checksums, computed)) return true;
+  // The compiler computes the sum before it knows the id, which it makes from the sum.
+  const auto id = file_.begin() + static_cast<std::ptrdiff_t>(id_at_);
+  std::fill_n(id, id_.size(), std::byte{0});
+  const auto sum = sha256(file_);
+  std::ranges::copy(id_, id);
+  return std::ranges::any_of(checksums, [&](const PdbChecksum& checksum) {
+    return computed(checksum) && std::ranges::equal(checksum.value, sum);
+  });
 }
 
 std::optional<ManagedPlace> PortablePdb::find(std::uint32_t method, std::uint32_t il_offset) const {

@@ -27,6 +27,7 @@ enum class PortablePdbError : std::uint8_t {
   missing,       // no file with that name was found
   other_image,   // made for another build of the image
   bad_embedding, // the PDB is embedded, but cannot be unpacked
+  altered,       // made for this image, but its checksum is another one
 };
 // Returns one line without a full stop.
 std::string_view to_string(PortablePdbError error) noexcept;
@@ -48,8 +49,11 @@ class PortablePdb {
     std::unique_ptr<const PortablePdb> pdb;  // null if there is an error
     PortablePdbError error = PortablePdbError::none;
   };
-  // `image` is the id that the image's CodeView entry has for a portable PDB, see code_view_id().
-  static Opened open(std::vector<std::byte> file, const std::optional<CodeViewId>& image);
+  // `image` is the id that the image's CodeView entry has for a portable PDB, see code_view_id(). `checksums` are those
+  // of the image; a file counts only if it has one of them, as far as they can be computed (SHA-256, the compilers'
+  // own). If none can be, the id alone counts.
+  static Opened open(std::vector<std::byte> file, const std::optional<CodeViewId>& image,
+                     std::span<const PdbChecksum> checksums = {});
 
   // Returns the place of the code at an offset of the method's IL: the last visible sequence point at or before the
   // offset. The runtime's own stack traces print the same point. Returns nothing if the method has no such point.
@@ -63,6 +67,8 @@ class PortablePdb {
  private:
   explicit PortablePdb(std::vector<std::byte> file) : file_(std::move(file)) {}
   PortablePdbError parse();
+  // Whether the file is the one that the compiler wrote, by its checksums.
+  bool is_unaltered(std::span<const PdbChecksum> checksums);
   void read_source_link();
   // The value of the custom debug information of this kind.
   std::optional<std::vector<std::byte>> custom_information(std::uint32_t parent,
@@ -72,6 +78,7 @@ class PortablePdb {
   std::vector<std::byte> file_;
   ByteMemory memory_{file_};
   std::array<std::byte, 20> id_{};
+  std::uint64_t id_at_ = 0;  // in the file
   std::optional<MetadataTables> tables_;
   SourceLink source_link_;
 };

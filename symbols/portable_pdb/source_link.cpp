@@ -56,6 +56,7 @@ SourceLink::SourceLink(std::span<const std::byte> json) {
   std::ranges::stable_sort(entries_, [](const Entry& left, const Entry& right) {
     return left.path.size() > right.path.size();
   });
+  bytes_ = entries_.capacity() * sizeof(Entry) + json.size();
 }
 
 std::string SourceLink::url_of(std::string_view path) const {

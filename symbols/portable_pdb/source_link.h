@@ -20,6 +20,7 @@ class SourceLink {
 
   // Returns the URL of a document; empty if there is none.
   std::string url_of(std::string_view path) const;
+  std::size_t bytes() const noexcept { return bytes_; }  // of memory
 
  private:
   struct Entry {
@@ -28,6 +29,7 @@ class SourceLink {
     std::string before, behind;  // the URL around the rest of the path
   };
   std::vector<Entry> entries_;  // the longest path first
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace mixwalk

@@ -14,10 +14,12 @@ using Clock = std::chrono::steady_clock;
 
 // The declarations of libcurl that are used here. Its numbers never change (curl/curl.h; libcurl ABI policy).
 using Curl = void;
+using CurlList = void;
 using CurlOffset = std::int64_t;
 constexpr long kGlobalDefault = 3;
 constexpr int kOptWriteData = 10001, kOptUrl = 10002, kOptErrorBuffer = 10010, kOptUserAgent = 10018,
-              kOptXferInfoData = 10057, kOptCaInfo = 10065, kOptWriteFunction = 20011, kOptXferInfoFunction = 20219,
+              kOptHttpHeader = 10023, kOptXferInfoData = 10057, kOptCaInfo = 10065,
+              kOptWriteFunction = 20011, kOptXferInfoFunction = 20219,
               kOptNoProgress = 43, kOptNoSignal = 99, kOptConnectTimeoutMs = 156, kOptProtocols = 181,
               kOptQuickExit = 322;
 constexpr int kInfoStatus = 0x200002, kInfoRedirectUrl = 0x100000 + 31, kInfoContentLength = 0x600000 + 15;
@@ -41,7 +43,8 @@ class Library {
     const bool found = find("curl_global_init", global_init) && find("curl_easy_init", init) &&
                        find("curl_easy_setopt", setopt) && find("curl_easy_perform", perform) &&
                        find("curl_easy_getinfo", getinfo) && find("curl_easy_cleanup", cleanup) &&
-                       find("curl_easy_strerror", strerror);
+                       find("curl_easy_strerror", strerror) && find("curl_slist_append", append) &&
+                       find("curl_slist_free_all", free_all);
     usable_ = found && global_init(kGlobalDefault) == kOk;
   }
   bool usable() const noexcept { return usable_; }
@@ -53,6 +56,8 @@ class Library {
   int (*getinfo)(Curl*, int, ...) = nullptr;
   void (*cleanup)(Curl*) = nullptr;
   const char* (*strerror)(int) = nullptr;
+  CurlList* (*append)(CurlList*, const char*) = nullptr;
+  void (*free_all)(CurlList*) = nullptr;
 
  private:
   template <class Function>
@@ -123,14 +128,15 @@ class CurlGet final : public HttpGet {
     if (curl_ != nullptr) library().cleanup(curl_);
   }
 
-  HttpReply get(const std::string& url, const HttpLimits& limits, HttpTaker& taker) override {
+  HttpReply get(const std::string& url, const HttpHeaders& headers, const HttpLimits& limits,
+                HttpTaker& taker) override {
     if (!library().usable()) return {0, "libcurl.so.4 is not installed on this machine (Debian: libcurl4)"};
     if (curl_ == nullptr) curl_ = library().init();  // one for all requests, so that connections are used again
     if (curl_ == nullptr) return {0, "libcurl cannot begin"};
     // libcurl would check a redirect by the first address alone, so that http may lead to https and back to http.
     std::string at = url;
     for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
-      const HttpReply reply = get_once(at, limits, taker);
+      const HttpReply reply = get_once(at, headers, limits, taker);
       const char* next = nullptr;
       library().getinfo(curl_, kInfoRedirectUrl, &next);
       if (reply.status < 300 || reply.status >= 400 || next == nullptr) return reply;
@@ -142,7 +148,7 @@ class CurlGet final : public HttpGet {
   }
 
  private:
-  HttpReply get_once(const std::string& url, const HttpLimits& limits, HttpTaker& taker) {
+  HttpReply get_once(const std::string& url, const HttpHeaders& headers, const HttpLimits& limits, HttpTaker& taker) {
     const Library& curl = library();
     Transfer transfer{taker, curl_, limits.silence, Clock::now()};
     std::array<char, kErrorBytes> error{};
@@ -162,7 +168,12 @@ class CurlGet final : public HttpGet {
     curl.setopt(curl_, kOptXferInfoData, &transfer);
     // The variable of other programs for the file of certificates that count. libcurl itself does not read it.
     if (const char* certificates = std::getenv("SSL_CERT_FILE")) curl.setopt(curl_, kOptCaInfo, certificates);
+    CurlList* list = nullptr;
+    for (const std::string& header : headers) list = curl.append(list, header.c_str());
+    curl.setopt(curl_, kOptHttpHeader, list);
     const int result = curl.perform(curl_);
+    curl.setopt(curl_, kOptHttpHeader, static_cast<CurlList*>(nullptr));
+    curl.free_all(list);
     long status = 0;
     curl.getinfo(curl_, kInfoStatus, &status);
     curl.setopt(curl_, kOptErrorBuffer, nullptr);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mixwalk {
 
@@ -33,13 +34,17 @@ struct HttpLimits {
   std::chrono::milliseconds silence{15'000};  // without a byte, also before the first one
 };
 
+// Headers of a request, each as "Name: value". They are printable ASCII.
+using HttpHeaders = std::vector<std::string>;
+
 // Asks servers for files, by http and https. Redirects are followed, but never from https to http. The names of the
 // user are never sent. One thread at a time. Not frozen-safe.
 class HttpGet {
  public:
   virtual ~HttpGet() = default;
   // The call blocks, but has the time limits. `url`: http:// or https://.
-  virtual HttpReply get(const std::string& url, const HttpLimits& limits, HttpTaker& taker) = 0;
+  virtual HttpReply get(const std::string& url, const HttpHeaders& headers, const HttpLimits& limits,
+                        HttpTaker& taker) = 0;
 };
 
 // The system's way to ask servers. If the system has none, the answers to all requests say so.

@@ -15,6 +15,9 @@ namespace mixwalk {
 // a target, so they are checked before they become a part of a path.
 struct StoreKey {
   std::string name, id;
+  // The sums that the file must have by what its image says, "SHA256:0123…", several separated by ';'. They are
+  // sent to servers, some of which give a portable PDB only to a client that sends them. Empty if they are not known.
+  std::string checksums = {};
 };
 
 // A file that was loaded.

@@ -80,6 +80,18 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
+// Folklore: some servers of portable PDBs refuse a request that does not say which checksum the file must have, because
+// the PDB of another build may have the same id. Both headers are those of dotnet/symstore and of Visual Studio. Test:
+// symbol_servers (checksums).
+HttpHeaders headers_of(const StoreKey& key) {
+  constexpr std::size_t kMaxHeader = 1024;
+  const bool sendable = key.checksums.size() <= kMaxHeader && std::ranges::all_of(key.checksums, [](char c) {
+    return c > ' ' && c < 0x7F;
+  });
+  if (key.checksums.empty() || !sendable) return {};
+  return {"SymbolChecksumValidationSupported: 1", "SymbolChecksum: " + key.checksums};
+}
+
 // Takes a text that may not be long.
 class SmallText final : public HttpTaker {
  public:
@@ -108,7 +120,7 @@ class SmallText final : public HttpTaker {
 std::string server_fault(HttpGet& http, const std::string& url, const SymbolLimits& limits) {
   const auto end = Clock::now() + limits.all;
   SmallText text([&] { return Clock::now() >= end; });
-  const HttpReply reply = http.get(url + "/index2.txt", {limits.connect, limits.silence}, text);
+  const HttpReply reply = http.get(url + "/index2.txt", {}, {limits.connect, limits.silence}, text);
   if (reply.status == 200 || reply.status == 404 || reply.status == 410) return {};
   if (reply.status != 0) return "it answers with status " + std::to_string(reply.status);
   return reply.problem.empty() ? "it does not answer within " + seconds_text(limits.all) : reply.problem;
@@ -278,8 +290,9 @@ std::optional<FetchedFile> SymbolServers::fetch_from(Server& server, const Store
 }
 
 SymbolServers::Result SymbolServers::get(Server& server, const std::string& address, Request& request) {
+  const HttpHeaders headers = headers_of(request.key());
   while (true) {
-    const HttpReply reply = http_.get(server.url + '/' + address, {limits_.connect, limits_.silence}, request);
+    const HttpReply reply = http_.get(server.url + '/' + address, headers, {limits_.connect, limits_.silence}, request);
     if (request.busy()) {
       if (!request.wait_for_lock()) return Result::given_up;
       if (request.fault().empty() && !request.taken()) continue;
@@ -303,9 +316,10 @@ SymbolServers::Result SymbolServers::get(Server& server, const std::string& addr
 
 SymbolServers::Result SymbolServers::get_plain(Server& server, Request& request) {
   // Most servers ignore case, and folders that are served by a system other than Windows do not.
-  const auto& [name, id] = request.key();
-  std::vector<StoreKey> spellings = {{name, id}};
-  if (StoreKey lower{ascii_lower(name), ascii_lower(id)}; lower.name != name || lower.id != id) {
+  const StoreKey& wanted = request.key();
+  std::vector<StoreKey> spellings = {wanted};
+  if (StoreKey lower{ascii_lower(wanted.name), ascii_lower(wanted.id)};
+      lower.name != wanted.name || lower.id != wanted.id) {
     spellings.push_back(std::move(lower));
   }
   for (const StoreKey& key : spellings) {
@@ -338,7 +352,8 @@ SymbolServers::Result SymbolServers::get_cabinet(Server& server, Request& reques
   if (const std::string why = cabinet_obstacle(); !why.empty()) {
     // It is only asked for so that the person gets to know what would help.
     SmallText text([this] { return is_over(); });
-    const bool there = http_.get(server.url + '/' + address, {limits_.connect, limits_.silence}, text).status == 200;
+    const HttpReply reply = http_.get(server.url + '/' + address, {}, {limits_.connect, limits_.silence}, text);
+    const bool there = reply.status == 200;
     return there && (text.too_long || text.text.starts_with("MSCF")) ? refuse(why) : Result::missing;
   }
   Result result = get(server, address, request);
@@ -373,7 +388,7 @@ void SymbolServers::ask_for_pointer(Server& server, const StoreKey& key) {
 // the others.
 std::optional<std::string> SymbolServers::small_text(Server& server, const std::string& address) {
   SmallText text([this] { return is_over(); });
-  const HttpReply reply = http_.get(server.url + '/' + address, {limits_.connect, limits_.silence}, text);
+  const HttpReply reply = http_.get(server.url + '/' + address, {}, {limits_.connect, limits_.silence}, text);
   if (is_over() || text.too_long) return std::nullopt;
   if (!reply.problem.empty()) turn_off(server, reply.problem);
   if (reply.status != 200 || !reply.problem.empty()) return std::nullopt;

@@ -137,12 +137,12 @@ void show_merge(Rows& rows) {
 
 void show_frozen_times(const Options& options) {
   Rows rows = measure({"--native", "8", "--managed", "8"}, options.quick ? 3 : 400);
-  show_ways(rows, true);
+  show_ways(rows, !options.quick);
   show_merge(rows);
   // There are no more threads than processors, because otherwise the time of a thread would mostly be its wait for a
   // processor.
   Rows working = measure({"--work", "2"}, options.quick ? 3 : 400);
-  show_ways(working, true);
+  show_ways(working, !options.quick);
   if (options.quick) return;
   // Here there are far more threads than processors. The floor shows how much of a sample is the wait for a processor.
   Rows crowded = measure({"--work", "20"}, 2);

@@ -1,7 +1,8 @@
 // Measures what mixwalk costs, in one run with its peers and the floor: tests/bench/run.
 // usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput
-//                                          dump-files written-dumps waits tasks
+//                                          dump-files written-dumps waits tasks frozen-outside
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +18,7 @@ int main(int count, char** arguments) {
       {"symbols", show_symbolising},   {"phases", show_record_phases},
       {"throughput", show_throughput}, {"dump-files", show_dump_files},
       {"written-dumps", show_written_dumps}, {"waits", show_waits},
-      {"tasks", show_task_graph},
+      {"tasks", show_task_graph},      {"frozen-outside", show_frozen_outside},
   };
   if (count == 3 && std::strcmp(arguments[1], "--hold") == 0) {
     return hold_memory(std::strtoull(arguments[2], nullptr, 10));
@@ -29,6 +30,13 @@ int main(int count, char** arguments) {
     } else {
       options.only.emplace_back(arguments[i]);
     }
+  }
+  for (const std::string& name : options.only) {
+    if (std::ranges::any_of(sections, [&](const auto& section) { return section.first == name; })) continue;
+    std::fprintf(stderr, "mixwalk_bench: there is no section %s; the sections are", name.c_str());
+    for (const auto& section : sections) std::fprintf(stderr, " %s", section.first);
+    std::fputs("; names by DWARF and PDB: tests/bench/run names\n", stderr);
+    return 2;
   }
   bool whole = true;
   for (const auto& [name, show] : sections) {

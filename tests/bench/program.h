@@ -63,6 +63,7 @@ void show_throughput(const Options& options);
 void show_dump_files(const Options& options);
 void show_written_dumps(const Options& options);
 void show_waits(const Options& options);
+void show_frozen_outside(const Options& options);
 void show_task_graph(const Options& options);
 // The program that show_written_dumps() writes. Returns its exit code.
 int hold_memory(std::size_t mib);

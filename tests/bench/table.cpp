@@ -26,6 +26,12 @@ double median(std::vector<double> values) {
   return summarise(std::move(values)).median;
 }
 
+double median_ratio(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(below[i] == 0 ? 0 : above[i] / below[i]);
+  return median(std::move(ratios));
+}
+
 void show_target(const std::string& what, double value, double limit, const char* unit) {
   const bool pass = std::isfinite(value) && value != 0 && value <= limit;
   if (!pass) ++g_misses;

@@ -34,12 +34,6 @@ double longest_freeze(const Json& dump) {
   return ns / 1e6;
 }
 
-std::vector<double> ratios(const std::vector<double>& above, const std::vector<double>& below) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < above.size(); ++i) all.push_back(below[i] == 0 ? 0 : above[i] / below[i]);
-  return all;
-}
-
 // MIXWALK_BENCH_BEFORE is the path of an earlier mixwalk.exe, without the task graph. The same program under load is
 // dumped in turn by both.
 void show_load(bool quick) {
@@ -57,7 +51,7 @@ void show_load(bool quick) {
     looks.push_back({"dump --inside, before", look(before, "--inside")});
   }
   const int rounds = quick ? 1 : 21;
-  for (int round = 0; round <= rounds; ++round) {
+  for (int round = quick ? 1 : 0; round <= rounds; ++round) {
     for (Look& one : looks) {
       const MeasuredRun run = measured_run(one.command);
       if (round == 0) continue;  // the files of each program come into the system's cache
@@ -75,8 +69,8 @@ void show_load(bool quick) {
     return;
   }
   for (std::size_t i = 0; i < 2; ++i) {
-    show_target(looks[i].name + " / before", median(ratios(looks[i].ms, looks[i + 2].ms)), kOfDump);
-    show_target("its longest freeze / before", median(ratios(looks[i].frozen_ms, looks[i + 2].frozen_ms)), kOfDump);
+    show_target(looks[i].name + " / before", median_ratio(looks[i].ms, looks[i + 2].ms), kOfDump);
+    show_target("its longest freeze / before", median_ratio(looks[i].frozen_ms, looks[i + 2].frozen_ms), kOfDump);
   }
 }
 
@@ -91,7 +85,7 @@ void show_heap(bool quick) {
   std::vector<double> with, without, memory;
   std::string last;
   const int rounds = quick ? 1 : 7;
-  for (int round = 0; round <= rounds; ++round) {
+  for (int round = quick ? 1 : 0; round <= rounds; ++round) {
     const MeasuredRun all = measured_run({mixwalk_exe(), "dump", path, "--symbols", "offline", "--async"});
     const MeasuredRun plain = measured_run({mixwalk_exe(), "dump", path, "--symbols", "offline"});
     if (round == 0) continue;

@@ -40,14 +40,7 @@ void compare(const std::string& tool_program, int threads, int rounds) {
     for (Way& way : ways) way.ms.push_back(measured_run(way.command).ms);
   }
   std::printf("\nWhat a person waits for, %d threads, %d rounds in turn\n", threads, rounds);
-  const auto ratio_to_tool = [&](const Way& way) {
-    std::vector<double> ratios;
-    for (int round = 0; round < rounds; ++round) {
-      const auto at = static_cast<std::size_t>(round);
-      ratios.push_back(way.ms[at] / tool.ms[at]);
-    }
-    return median(ratios);
-  };
+  const auto ratio_to_tool = [&](const Way& way) { return median_ratio(way.ms, tool.ms); };
   for (const Way& way : ways) {
     std::printf("  %-30s median %6.0f ms, %.2f x\n", way.name, median(way.ms), ratio_to_tool(way));
   }

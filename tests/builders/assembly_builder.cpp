@@ -2,6 +2,7 @@
 
 #include "tests/builders/byte_writer.h"
 #include "tests/builders/image_builder.h"
+#include "unmanaged/image/debug_directory.h"
 
 namespace mixwalk::test {
 namespace {
@@ -53,11 +54,12 @@ std::vector<std::byte> assembly_file(const AssemblyShape& shape) {
   const auto root = metadata(shape);
   ByteWriter cli;
   cli.u32(kCliBytes).u16(2).u16(5).u32(kRoot).u32(root.size());
-  auto file = ImageBuilder()
-                  .code_view(7, 1, "app.pdb", true)
-                  .put_code(kCliHeaderAt, numbers(cli.bytes()))
-                  .put_code(kRoot, numbers(root))
-                  .build();
+  ImageBuilder image;
+  image.code_view(7, 1, "app.pdb", true)
+      .put_code(kCliHeaderAt, numbers(cli.bytes()))
+      .put_code(kRoot, numbers(root));
+  if (!shape.pdb_checksum.empty()) image.debug_entry(DebugEntry::kPdbChecksum, 0, shape.pdb_checksum);
+  auto file = image.build();
   ImageBuilder::put32(file, kCliDirectoryAt, kCliHeaderAt);
   ImageBuilder::put32(file, kCliDirectoryAt + 4, kCliBytes);
   return file;

@@ -13,6 +13,7 @@ struct AssemblyShape {
   std::uint64_t tables = 0x5;  // Module and TypeDef, one row each
   std::uint32_t modules = 1;
   std::uint32_t mvid_index = 2;
+  std::vector<std::uint8_t> pdb_checksum = {};  // the data of that entry of the debug directory; empty: no entry
 };
 
 // Returns a managed image with two tables (ECMA-335 II.24.2). The image names the PDB "app.pdb" of

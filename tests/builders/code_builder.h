@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -19,6 +20,10 @@ class BuiltMemory final : public MemoryReader {
   std::uint64_t base() const { return base_; }
   void put(std::uint32_t at, std::initializer_list<int> bytes) {
     for (const int byte : bytes) bytes_.at(at++) = static_cast<std::uint8_t>(byte);
+  }
+  void put(std::uint32_t at, std::span<const std::byte> bytes) {
+    const std::span<std::uint8_t> to = std::span(bytes_).subspan(at, bytes.size());
+    std::memcpy(to.data(), bytes.data(), to.size());
   }
   void put32(std::uint32_t at, std::uint32_t value) { std::memcpy(&bytes_.at(at), &value, 4); }
   void put64(std::uint32_t at, std::uint64_t value) { std::memcpy(&bytes_.at(at), &value, 8); }

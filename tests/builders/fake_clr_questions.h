@@ -30,6 +30,7 @@ class FakeClrQuestions final : public ClrQuestions {
   }
   std::string code_name(std::uint64_t address) override { return code_names[address]; }
   std::vector<ClrThread> threads() override { return clr_threads; }
+  std::vector<ClrThreadExceptions> handled_exceptions() override { return handled; }
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override {
     return first - 1 < sync_block_answers.size() ? std::optional(sync_block_answers[first - 1]) : std::nullopt;
   }
@@ -82,6 +83,7 @@ class FakeClrQuestions final : public ClrQuestions {
 
   std::map<std::uint64_t, std::string> code_names;
   std::vector<ClrThread> clr_threads;
+  std::vector<ClrThreadExceptions> handled;
   std::vector<ClrSyncBlocks> sync_block_answers;    // the answers to first = 1, 2, …
   std::map<std::uint64_t, std::string> objects_of;  // the objects' types
   std::function<std::string(std::uint64_t)> type_of;  // in place of objects_of

@@ -192,13 +192,22 @@ void PdbBuilder::public_symbol(const std::string& name, std::uint32_t offset, st
   publics_.append(record_of(0x110E, ByteWriter().u32(flags).u32(offset).u16(1).text(name).bytes()));
 }
 
-Bytes PdbBuilder::info(std::uint32_t names_stream) const {
+Bytes PdbBuilder::info(std::uint32_t names_stream, std::uint32_t first_named) const {
   ByteWriter info;
   info.u32(20000404).u32(0).u32(info_age);
   for (int i = 0; i < 16; ++i) info.u8(guid);
-  info.u32(7).text("/names");                       // the texts
-  info.u32(1).u32(1).u32(1).u32(1).u32(0);          // one entry, room for one; it is there; none deleted
-  info.u32(0).u32(names_stream).u32(0).u32(20140508);
+  ByteWriter texts, entries;
+  texts.text("/names");
+  entries.u32(0).u32(names_stream);
+  for (std::size_t i = 0; i < named_.size(); ++i) {
+    entries.u32(texts.size()).u32(first_named + i);
+    texts.text(named_[i].first);
+  }
+  const std::size_t count = 1 + named_.size();
+  info.u32(texts.size()).append(texts.bytes());
+  // The entries, and room for as many; all are there; none is deleted.
+  info.u32(count).u32(count).u32(1).u32((1u << count) - 1).u32(0);
+  info.append(entries.bytes()).u32(0).u32(20140508);
   if (fast_link) info.u32(0x494E494D);
   return info.bytes();
 }
@@ -241,7 +250,12 @@ Bytes PdbBuilder::build() const {
   for (const Module& module : modules_) {
     msf.add(ByteWriter().append(module.symbols).append(module.c13).u32(0).bytes());
   }
-  msf.set(1, info(names));
+  const auto first_named = static_cast<std::uint32_t>(first_module + modules_.size());
+  for (const auto& [name, content] : named_) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(content.data());
+    msf.add({bytes, bytes + content.size()});
+  }
+  msf.set(1, info(names, first_named));
   msf.set(2, type_stream(types_));
   msf.set(3, dbi(symbols, headers, rearranged, first_module));
   msf.set(4, type_stream(ids_));

@@ -74,6 +74,9 @@ class PdbBuilder {
   bool scattered = false;
   std::uint32_t block_bytes = 512;
 
+  // Adds a stream of that name.
+  void named_stream(const std::string& name, const std::string& content) { named_.emplace_back(name, content); }
+
   // Returns the text's offset in "/names".
   std::uint32_t text(const std::string& text);
   // Return numbers in the IPI stream, or in the TPI stream.
@@ -97,13 +100,15 @@ class PdbBuilder {
     std::string name;
     std::vector<std::byte> symbols, c13;
   };
-  std::vector<std::byte> info(std::uint32_t names_stream) const;
+  // `first_named` is the number of the first of named_.
+  std::vector<std::byte> info(std::uint32_t names_stream, std::uint32_t first_named) const;
   std::vector<std::byte> dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_t rearranged,
                              std::uint32_t first_module) const;
 
   ByteWriter texts_ = ByteWriter().u8(0);
   std::vector<std::vector<std::byte>> ids_, types_;
   std::vector<Module> modules_;
+  std::vector<std::pair<std::string, std::string>> named_;
   ByteWriter contributions_ = ByteWriter().u32(0xF12EBA2D);
   ByteWriter publics_, rearranged_;
 };

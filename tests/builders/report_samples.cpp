@@ -62,6 +62,25 @@ Snapshot hostile_snapshot() {
   return snapshot;
 }
 
+Snapshot hostile_tasks_snapshot() {
+  Snapshot snapshot = hostile_snapshot();
+  add_async_work(snapshot);
+  for (const std::string& name : hostile_names()) {
+    const auto first = static_cast<std::uint32_t>(snapshot.tasks.size());
+    AsyncTask task;
+    task.kind = TaskKind::async_method;
+    task.method = task.file = name;
+    task.line = 7;
+    task.awaits = {first + 1};
+    snapshot.tasks.push_back(task);
+    task.awaits.clear();
+    task.object = 0x1'2004'0000;
+    task.object_type = name;
+    snapshot.tasks.push_back(task);
+  }
+  return snapshot;
+}
+
 std::vector<Snapshot> series_of_snapshots() {
   std::vector<Snapshot> series(3, hostile_snapshot());
   for (std::size_t i = 0; i < series.size(); ++i) series[i].unix_time_ms += 10'000 * i;

@@ -19,6 +19,10 @@ std::vector<std::string> hostile_names();
 // the thread. The program's path and command line have such names, too.
 Snapshot hostile_snapshot();
 
+// hostile_snapshot() with the tasks of add_async_work(), and for each hostile name a chain of two methods that have it,
+// and that no thread waits for.
+Snapshot hostile_tasks_snapshot();
+
 // hostile_snapshot() three times, ten seconds apart: thread 0x200 moves in the last one, 0x204 is missing in the first,
 // 0x1b0 is only in the first.
 std::vector<Snapshot> series_of_snapshots();

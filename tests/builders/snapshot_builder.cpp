@@ -136,7 +136,6 @@ void add_async_work(Snapshot& snapshot) {
   };
   AsyncTask load = method("Orders.Window.LoadAsync()", "/src/orders/Window.cs", 31, {1});
   load.source_url = "https://example.org/Window.cs";
-  load.line_approximate = true;
   add(load);
   AsyncTask fetch = method("Orders.Client.FetchAsync()", {}, 0, {});
   fetch.status = TaskStatus::done;
@@ -220,6 +219,11 @@ Snapshot checked_snapshot() {
                                       .message = "Object reference not set to an instance of an object.",
                                       .hresult = 0x80004003,
                                       .trace = {"Orders.Client.Fetch(System.String)"}}}};
+  snapshot.threads[0].handles = {{{{.type = "Orders.OutOfStock",
+                                    .message = "no screws",
+                                    .hresult = 0x80131500,
+                                    .trace = {"Orders.Client.Reserve(System.Int32)"}},
+                                   {.type = "System.IO.IOException", .message = "", .trace = {}}}}};
   return snapshot;
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <sstream>
 #include <thread>
@@ -40,34 +41,38 @@ bool is_there(const std::string& path) {
   return GetFileAttributesW(to_utf16(path).c_str()) != INVALID_FILE_ATTRIBUTES;
 }
 
+// hang.exe is started once for all cases.
 class CommandLine : public ::testing::Test {
  protected:
-  CommandLine() : hang_({fixture("hang.exe")}), file_(temporary_file("command_line.mixwalk")) {
-    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
-    remove_file(file_);
+  static void SetUpTestSuite() {
+    hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
+    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
   }
-  ~CommandLine() override {
-    hang_.write_line("STOP");
-    EXPECT_EQ(hang_.wait(20'000), 0u);
-    remove_file(file_);
+  static void TearDownTestSuite() {
+    hang_->write_line("STOP");
+    EXPECT_EQ(hang_->wait(20'000), 0u);
+    hang_.reset();
   }
+
+  CommandLine() : file_(temporary_file("command_line.mixwalk")) { remove_file(file_); }
+  ~CommandLine() override { remove_file(file_); }
 
   // The visitor before this one may not have left yet. The look at locks takes as long as the rest of a dump.
   ProgramResult run(const std::string& command, std::vector<std::string> options) const {
     if (command == "dump") options.push_back("--no-locks");
     options.insert(options.begin(),
-                   {mixwalk_exe(), command, "-p", std::to_string(hang_.id()), "--wait", "20s"});
+                   {mixwalk_exe(), command, "-p", std::to_string(hang_->id()), "--wait", "20s"});
     return run_program(options);
   }
   // The sleeper's stack is always the same, and the sleeper never uses the CPU.
   std::uint32_t id_of_sleeper() const {
-    TargetSession session = attach_to(hang_.id());
+    TargetSession session = attach_to(hang_->id());
     const std::uint32_t id = thread_named(dump_named(session, {}), "sleep").os_id;
     EXPECT_EQ(session.leave(), "");
     return id;
   }
 
-  ChildProcess hang_;
+  static inline std::optional<ChildProcess> hang_;
   std::string file_;
 };
 
@@ -137,7 +142,8 @@ TEST_F(CommandLine, ADashIsStandardOutput) {
 
 // A pager is started whose input is not read to the end. The target must not have to wait for the pager.
 TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
-  ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id()), "-f", "json"});
+  ChildProcess dumper(
+      {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_->id()), "--wait", "20s", "-f", "json"});
   ASSERT_TRUE(dumper.read_line()) << "the dump is there";
   const ProgramResult next = run("dump", {});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
@@ -147,8 +153,8 @@ TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
 }
 
 TEST_F(CommandLine, AnotherVisitorIsWaitedFor) {
-  TargetSession other = attach_to(hang_.id());
-  const std::vector<std::string> dump = {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id())};
+  TargetSession other = attach_to(hang_->id());
+  const std::vector<std::string> dump = {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_->id())};
   const ProgramResult refused = run_program(dump);
   EXPECT_EQ(refused.exit_code, kAlreadyProfiled);
   EXPECT_TRUE(says(refused, "another mixwalk is still in process ")) << refused.err;
@@ -228,18 +234,25 @@ NtSuspendProcess of_all_threads(const char* name) {
 
 // Runs each case for every format of a file; the extension selects the format. The samples are a second apart, because
 // mixwalk.exe waits 33 s longer if the process is suspended while a thread is frozen: only the process could resume it.
-class HungTarget : public CommandLine, public ::testing::WithParamInterface<const char*> {};
+// The recorder does not leave such a process in order, so each case has a process of its own.
+class HungTarget : public CommandLine, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static void SetUpTestSuite() {}
+  static void TearDownTestSuite() {}
+  void SetUp() override { CommandLine::SetUpTestSuite(); }
+  void TearDown() override { CommandLine::TearDownTestSuite(); }
+};
 
 TEST_P(HungTarget, WhatWasRecordedIsWritten) {
   const std::string out = temporary_file(std::string("hung") + GetParam());
   const std::string log = temporary_file("hung.log");
-  const ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "20s", "-v", "-i",
+  const ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(hang_->id()), "--wait", "20s", "-v", "-i",
                                "1s", "-d", "5s", "--timeout", "2s", "-o", out},
                               StartOptions{.err_file = log});
   EXPECT_TRUE(has_text(log, "the first samples", 60'000)) << bytes_of(log);
-  ASSERT_EQ(of_all_threads("NtSuspendProcess")(hang_.handle()), 0);
+  ASSERT_EQ(of_all_threads("NtSuspendProcess")(hang_->handle()), 0);
   EXPECT_EQ(recorder.wait(60'000), kTimeout) << bytes_of(log);
-  ASSERT_EQ(of_all_threads("NtResumeProcess")(hang_.handle()), 0);
+  ASSERT_EQ(of_all_threads("NtResumeProcess")(hang_->handle()), 0);
   EXPECT_NE(bytes_of(log).find("did not end the recording in time"), std::string::npos)
       << bytes_of(log);
   EXPECT_NE(bytes_of(log).find("wrote \""), std::string::npos) << bytes_of(log);

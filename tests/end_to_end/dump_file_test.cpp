@@ -69,18 +69,10 @@ std::map<std::uint32_t, Json> threads_of(const Json& dump) {
   return threads;
 }
 
-class DumpFile : public ::testing::Test {
- protected:
-  DumpFile() : path_(temporary_file("dump_file_test.dmp")) {}
-  ~DumpFile() override { remove_file(path_); }
-
-  ProgramResult read(std::vector<std::string> options) const {
-    options.insert(options.begin(), {mixwalk_exe(), "dump", path_});
-    return run_program(options);
-  }
-
-  std::string path_;
-};
+ProgramResult read(const std::string& path, std::vector<std::string> options) {
+  options.insert(options.begin(), {mixwalk_exe(), "dump", path});
+  return run_program(options);
+}
 
 // Threads of hang.exe that never move.
 const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
@@ -103,6 +95,44 @@ std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
   return frames;
 }
 
+// Tells Microsoft's MiniDumpWriteDump, under Wine, which debugging library belongs to the runtime of the fixtures. The
+// writer loads the library, and writes the memory that it names. (On Windows it finds the library by a resource of
+// coreclr.dll.)
+class RegisteredRuntime {
+ public:
+  RegisteredRuntime() {
+    const DWORD zero = 0;
+    written_ = RegSetKeyValueW(HKEY_LOCAL_MACHINE, kKnown, library_.c_str(), REG_DWORD, &zero, sizeof zero) == 0 &&
+               RegSetKeyValueW(HKEY_LOCAL_MACHINE, kAuxiliary, runtime_.c_str(), REG_SZ, library_.c_str(),
+                               static_cast<DWORD>((library_.size() + 1) * sizeof(wchar_t))) == 0;
+  }
+  ~RegisteredRuntime() {
+    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kKnown, library_.c_str());
+    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kAuxiliary, runtime_.c_str());
+  }
+  RegisteredRuntime(const RegisteredRuntime&) = delete;
+  RegisteredRuntime& operator=(const RegisteredRuntime&) = delete;
+  bool written() const { return written_; }
+
+ private:
+  static std::wstring path_of(const char* name) {
+    return std::filesystem::canonical(utf8_path(fixture(name))).make_preferred().native();
+  }
+
+  static constexpr const wchar_t* kKnown =
+      L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\KnownManagedDebuggingDlls";
+  static constexpr const wchar_t* kAuxiliary =
+      L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\MiniDumpAuxiliaryDlls";
+  const std::wstring runtime_ = path_of("coreclr.dll"), library_ = path_of("mscordaccore.dll");
+  bool written_ = false;
+};
+
+// The types of dotnet-dump's --type Mini and Heap.
+constexpr int kMini = MiniDumpWithThreadInfo;
+constexpr int kHeap = MiniDumpWithPrivateReadWriteMemory | MiniDumpWithDataSegs | MiniDumpWithHandleData |
+                      MiniDumpWithUnloadedModules | MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo |
+                      MiniDumpWithTokenInformation;
+
 // Runs hang.exe, whose dump is written once for all cases.
 class HangDump : public ::testing::Test {
  protected:
@@ -113,8 +143,8 @@ class HangDump : public ::testing::Test {
     ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
     id_ = hang.id();
     const std::string id = std::to_string(id_);
-    written_ = write_dump(hang, path_);
     ASSERT_TRUE(write_small_dump(hang, small_path_));
+    write_dumps_of_one_moment(hang);
     outside_ = json_of(run_program({mixwalk_exe(), "dump", "--outside", "-p", id, "-f", "json"}));
     // The dump does not contain mixwalk.dll and the DLLs that it needs, because the attach comes after the dump.
     attached_ = json_of(run_until_let_in({"dump", "-p", id, "-f", "json"}));
@@ -127,9 +157,30 @@ class HangDump : public ::testing::Test {
   static void TearDownTestSuite() {
     remove_file(path_);
     remove_file(small_path_);
+    for (const auto& [type, path] : by_runtime_) remove_file(path);
   }
 
+  // Writes the dump, and, if the system's writer asks the runtime, small dumps of the same moment. (Wine's writer may
+  // wait for a thread that was suspended while it began, as long as the process is suspended.)
+  static void write_dumps_of_one_moment(const ChildProcess& hang) {
+    if (!writer_asks_runtime()) {
+      written_ = write_dump(hang, path_);
+      return;
+    }
+    std::optional<RegisteredRuntime> registered;
+    if (under_wine()) ASSERT_TRUE(registered.emplace().written());
+    ProcessSuspension suspension(hang.id());
+    written_ = write_dump(hang, path_);
+    for (const int type : {static_cast<int>(MiniDumpNormal), kMini, kHeap}) {
+      const std::string path = temporary_file("dump_file_test_" + std::to_string(type) + ".dmp");
+      by_runtime_[type] = path;
+      EXPECT_TRUE(write_small_dump(hang, path, type));
+    }
+  }
+  static bool writer_asks_runtime() { return usual_memory_writer() == MemoryBy::system; }
+
   static inline std::string path_, small_path_;
+  static inline std::map<int, std::string> by_runtime_;  // the files of small dumps, by their types
   static inline ProgramResult written_;
   static inline std::uint32_t id_ = 0;
   static inline std::optional<DWORD> exit_code_;
@@ -181,6 +232,43 @@ TEST_F(HangDump, LocksAreThoseOfALookFromOutside) {
   EXPECT_EQ(dump_["locks_missing"], nullptr);
   EXPECT_EQ(locks_of(dump_).size(), 3u) << dump_["locks"];
   EXPECT_EQ(locks_of(dump_), locks_of(outside_));
+}
+
+// Puts a text in place of another one of the same length, where that first stands in a file.
+bool replace_in_file(const std::string& path, std::string_view text, std::string_view by) {
+  std::size_t at;
+  {
+    const MappedFile file(path);
+    at = std::string_view(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()).find(text);
+  }
+  if (at == std::string_view::npos || text.size() != by.size()) return false;
+  std::fstream file(utf8_path(path), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(at)).write(by.data(), static_cast<std::streamsize>(by.size()));
+  return static_cast<bool>(file.flush());
+}
+
+// The runtime's description of its own data names a wrong offset.
+TEST_F(HangDump, TheLibraryAnswersWhereTheRuntimesDataFailsACheck) {
+  constexpr std::string_view kRight = R"("ReadyToRunInfo":608)", kWrong = R"("ReadyToRunInfo":609)";
+  ASSERT_TRUE(replace_in_file(path_, kRight, kWrong));
+  const ProgramResult read = run_program({mixwalk_exe(), "dump", path_, "-v", "-f", "json"});
+  ASSERT_TRUE(replace_in_file(path_, kWrong, kRight));
+  EXPECT_NE(read.err.find("the runtime's debugging library answers: the runtime's map of code does not lead to "
+                          "System.Private.CoreLib"),
+            std::string::npos)
+      << read.err;
+  const Json by_library = json_of(read);
+  EXPECT_EQ(dump_["runtime"]["source"], "contracts");
+  EXPECT_EQ(dump_["runtime"]["source_reason"], nullptr);
+  EXPECT_EQ(by_library["runtime"]["source"], "debugging-library");
+  EXPECT_EQ(by_library["runtime"]["source_reason"],
+            "the runtime's map of code does not lead to System.Private.CoreLib");
+  const auto threads = threads_of(by_library);
+  for (const auto& [id, thread] : threads_of(dump_)) {
+    SCOPED_TRACE(id);
+    ASSERT_TRUE(threads.contains(id));
+    EXPECT_EQ(frames_of(by_library, threads.at(id)), frames_of(dump_, thread));
+  }
 }
 
 TEST_F(HangDump, ModulesAreThoseOfTheProcess) {
@@ -269,105 +357,70 @@ TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
   EXPECT_GE(same, 3u);
 }
 
-// Tells Microsoft's MiniDumpWriteDump, under Wine, which debugging library belongs to the runtime of the fixtures. The
-// writer loads the library, and writes the memory that it names. (On Windows it finds the library by a resource of
-// coreclr.dll.)
-class RegisteredRuntime {
- public:
-  RegisteredRuntime() {
-    const DWORD zero = 0;
-    written_ = RegSetKeyValueW(HKEY_LOCAL_MACHINE, kKnown, library_.c_str(), REG_DWORD, &zero, sizeof zero) == 0 &&
-               RegSetKeyValueW(HKEY_LOCAL_MACHINE, kAuxiliary, runtime_.c_str(), REG_SZ, library_.c_str(),
-                               static_cast<DWORD>((library_.size() + 1) * sizeof(wchar_t))) == 0;
-  }
-  ~RegisteredRuntime() {
-    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kKnown, library_.c_str());
-    RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kAuxiliary, runtime_.c_str());
-  }
-  RegisteredRuntime(const RegisteredRuntime&) = delete;
-  RegisteredRuntime& operator=(const RegisteredRuntime&) = delete;
-  bool written() const { return written_; }
-
- private:
-  static std::wstring path_of(const char* name) {
-    return std::filesystem::canonical(utf8_path(fixture(name))).make_preferred().native();
-  }
-
-  static constexpr const wchar_t* kKnown =
-      L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\KnownManagedDebuggingDlls";
-  static constexpr const wchar_t* kAuxiliary =
-      L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\MiniDumpAuxiliaryDlls";
-  const std::wstring runtime_ = path_of("coreclr.dll"), library_ = path_of("mscordaccore.dll");
-  bool written_ = false;
-};
-
 // The runtime's image is not where its file wants it, so the debugging library needs the file's addresses relocated.
-TEST_F(DumpFile, SmallOnesThatTheRuntimeAddedToHaveTheStacksOfAFullOne) {
-  if (usual_memory_writer() == MemoryBy::us) {
+TEST_F(HangDump, SmallOnesThatTheRuntimeAddedToHaveTheStacksOfAFullOne) {
+  if (!writer_asks_runtime()) {
     GTEST_SKIP() << "not run: Wine's MiniDumpWriteDump asks no runtime (dbghelp_dump_file)";
   }
-  std::optional<RegisteredRuntime> registered;
-  if (under_wine()) ASSERT_TRUE(registered.emplace().written());
-  // As dotnet-dump writes with --type Mini and Heap.
-  constexpr int kMini = MiniDumpWithThreadInfo;
-  constexpr int kHeap = MiniDumpWithPrivateReadWriteMemory | MiniDumpWithDataSegs | MiniDumpWithHandleData |
-                        MiniDumpWithUnloadedModules | MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo |
-                        MiniDumpWithTokenInformation;
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  ProcessSuspension suspension(hang.id());  // all dumps are of one moment
-  ASSERT_EQ(write_dump(hang, path_).exit_code, 0u);
-  const Json full = json_of(read({"-f", "json"}));
-  const auto all = threads_of(full);
+  const auto all = threads_of(dump_);
   EXPECT_GE(all.size(), kParked.size());
-  for (const int type : {static_cast<int>(MiniDumpNormal), kMini, kHeap}) {
+  EXPECT_EQ(by_runtime_.size(), 3u);
+  for (const auto& [type, path] : by_runtime_) {
     SCOPED_TRACE(type);
-    ASSERT_TRUE(write_small_dump(hang, path_, type));
-    if (type != kHeap) EXPECT_LT(std::filesystem::file_size(utf8_path(path_)), 2'000'000u);
-    const Json small = json_of(read({"-f", "json"}));
+    if (type != kHeap) EXPECT_LT(std::filesystem::file_size(utf8_path(path)), 2'000'000u);
+    const Json small = json_of(read(path, {"-f", "json"}));
     const auto threads = threads_of(small);
     ASSERT_EQ(threads.size(), all.size());
     for (const auto& [id, thread] : all) {
       SCOPED_TRACE(thread["name"]);
       EXPECT_EQ(threads.at(id)["whole"], true);
-      EXPECT_EQ(frames_of(small, threads.at(id)), frames_of(full, thread));
+      EXPECT_EQ(frames_of(small, threads.at(id)), frames_of(dump_, thread));
     }
   }
-  suspension.end();
-  hang.write_line("STOP");
-  EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
-  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
-  Sleep(2000);
-  const ProgramResult written = write_dump(waits, path_);
-  ASSERT_EQ(written.exit_code, 0u) << written.err;
-  const Json dump = json_of(read({"-f", "json"}));
-  waits.terminate();
+// Runs a native program, whose dump is written once for all cases.
+class NativeDump : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    path_ = temporary_file("dump_file_test.dmp");
+    ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/q", "/k", "echo", "STARTED"});
+    ASSERT_EQ(waits.read_line().value_or(""), "STARTED");
+    Sleep(500);  // until it waits for its input
+    const ProgramResult written = write_dump(waits, path_);
+    ASSERT_EQ(written.exit_code, 0u) << written.err;
+  }
+  static void TearDownTestSuite() { remove_file(path_); }
+
+  static inline std::string path_;
+};
+
+TEST_F(NativeDump, HasWholeStacksOnly) {
+  const Json dump = json_of(read(path_, {"-f", "json"}));
   ASSERT_TRUE(dump.is_object());
   EXPECT_EQ(dump["runtime"]["name"], "");
   ASSERT_FALSE(dump["threads"].empty());
   for (const Json& thread : dump["threads"]) EXPECT_EQ(thread["whole"], true) << thread.dump(1);
   EXPECT_EQ(dump["filter"]["some_threads"], false);
   const std::string id = dump["threads"][0]["os_id"].dump();
-  EXPECT_EQ(json_of(read({"-f", "json", "--thread", id}))["filter"]["some_threads"], true);
+  EXPECT_EQ(json_of(read(path_, {"-f", "json", "--thread", id}))["filter"]["some_threads"], true);
 }
 
-TEST_F(DumpFile, ThreadsThatAreNotThereAndFilesThatAreNoneSayWhy) {
-  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
-  Sleep(1000);
-  ASSERT_EQ(write_dump(waits, path_).exit_code, 0u);
-  waits.terminate();
-  const ProgramResult missing = read({"--thread", "0xfffe"});
+TEST_F(NativeDump, OfAThreadThatIsNotThereSaysSo) {
+  const ProgramResult missing = read(path_, {"--thread", "0xfffe"});
   EXPECT_EQ(missing.exit_code, static_cast<DWORD>(ExitCode::no_thread));
   EXPECT_NE(missing.err.find("has no thread 0xfffe"), std::string::npos) << missing.err;
-  std::ofstream(utf8_path(path_)) << "Thread 0x554\n  #0 ntdll.dll!NtWait\n";
-  const ProgramResult text = read({});
+}
+
+TEST(NoDump, ThatAFileIsNoneIsSaid) {
+  const std::string path = temporary_file("dump_file_test.txt");
+  std::ofstream(utf8_path(path)) << "Thread 0x554\n  #0 ntdll.dll!NtWait\n";
+  const ProgramResult text = read(path, {});
   EXPECT_EQ(text.exit_code, static_cast<DWORD>(ExitCode::input));
   EXPECT_NE(text.err.find("a text file, not a minidump"), std::string::npos) << text.err;
   EXPECT_EQ(text.out, "");
   EXPECT_EQ(run_program({mixwalk_exe(), "dump", "none.dmp"}).exit_code, static_cast<DWORD>(ExitCode::input));
+  remove_file(path);
 }
 
 }  // namespace

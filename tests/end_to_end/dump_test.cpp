@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -47,6 +48,24 @@ class Hang {
   bool ready_ = false;
 };
 
+// hang.exe is started once for all cases that only look at it.
+class Dump : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    hang_.emplace();
+    ASSERT_TRUE(hang_->ready());
+  }
+  static void TearDownTestSuite() {
+    hang_->expect_unharmed();
+    hang_.reset();
+  }
+  ~Dump() override { EXPECT_TRUE(hang_->process().running()); }
+
+  static std::string id() { return hang_->id(); }
+
+  static inline std::optional<Hang> hang_;
+};
+
 // The look at locks is made from outside, and takes as long as the rest of the dump.
 Json dump_json(const std::vector<std::string>& options) {
   std::vector<std::string> arguments = {mixwalk_exe(), "dump",    "--inside", "--no-locks",
@@ -68,10 +87,8 @@ std::set<std::string> thread_names(const Json& dump) {
   return names;
 }
 
-TEST(Dump, ShowsEveryWayToHang) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  const Json dump = dump_json({"-p", hang.id()});
+TEST_F(Dump, ShowsEveryWayToHang) {
+  const Json dump = dump_json({"-p", id()});
   const auto names = thread_names(dump);
   for (const char* name : {"deadlock 1", "deadlock 2", "task result", "native wait", "sleep", "spin",
                            "accept", "deep", "exception"}) {
@@ -92,24 +109,20 @@ TEST(Dump, ShowsEveryWayToHang) {
     EXPECT_EQ(recursions, thread.at("name") == "deep" ? 1001u : 0u);
   }
   EXPECT_TRUE(native_thread) << "a thread that never ran managed code is walked too";
-  hang.expect_unharmed();
 }
 
-TEST(Dump, TenTimesInARowLeavesNothingBehind) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
+TEST_F(Dump, TenTimesInARowLeavesNothingBehind) {
   // The first visits load what the runtime never unloads (its profiling code, our DLL's path).
-  dump_json({"-p", hang.id()});
-  dump_json({"-p", hang.id()});
-  const DWORD before = hang.process().handle_count();
-  for (int i = 0; i < 10; ++i) dump_json({"-p", hang.id()});
+  dump_json({"-p", id()});
+  dump_json({"-p", id()});
+  const DWORD before = hang_->process().handle_count();
+  for (int i = 0; i < 10; ++i) dump_json({"-p", id()});
   // The runtime's pool starts and ends a thread, with its handles, now and then. A leak would be at least one handle
   // per visit.
-  EXPECT_LT(hang.process().handle_count(), before + 5);
-  hang.expect_unharmed();
+  EXPECT_LT(hang_->process().handle_count(), before + 5);
 }
 
-TEST(Dump, TwoHundredThreadsInOneAttach) {
+TEST_F(Dump, TwoHundredThreadsInOneAttach) {
   Hang hang({"--many", "200"});
   ASSERT_TRUE(hang.ready());
   TargetSession session = attach_to(hang.process().id());
@@ -137,7 +150,7 @@ std::set<DWORD> threads_of_process(DWORD process) {
 }
 
 // The runtime's thread that detaches a profiler begins a quarter of a second late, as on a busy machine.
-TEST(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
+TEST_F(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
   const std::set<DWORD> before = threads_of_process(hang.process().id());
@@ -165,14 +178,11 @@ TEST(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
   hang.expect_unharmed();
 }
 
-TEST(Dump, ByName) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  EXPECT_EQ(dump_json({"--name", "HANG"}).at("process").at("id"), hang.process().id());
-  hang.expect_unharmed();
+TEST_F(Dump, ByName) {
+  EXPECT_EQ(dump_json({"--name", "HANG"}).at("process").at("id"), hang_->process().id());
 }
 
-TEST(Dump, AProgramThatItStarts) {
+TEST_F(Dump, AProgramThatItStarts) {
   const ProgramResult result =
       run_program({mixwalk_exe(), "dump", "-f", "json", "-o", temporary_file("started.json"),
                    "--after", "6s", "--", fixture("hang.exe"), "--exit-after-ms", "15000"});
@@ -188,37 +198,29 @@ TEST(Dump, AProgramThatItStarts) {
   EXPECT_GT(managed, 8u);
 }
 
-TEST(Dump, ManagedOnlyAndDepth) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  const Json dump = dump_json({"-p", hang.id(), "--managed-only", "--depth", "3"});
+TEST_F(Dump, ManagedOnlyAndDepth) {
+  const Json dump = dump_json({"-p", id(), "--managed-only", "--depth", "3"});
   for (const auto& thread : dump.at("threads")) {
     EXPECT_LE(thread.at("frames").size(), 3u);
     for (const auto& frame : thread.at("frames")) EXPECT_EQ(frame.at("kind"), "managed");
   }
-  hang.expect_unharmed();
 }
 
-TEST(Dump, StraightIntoTheFormatOfAnotherTool) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
+TEST_F(Dump, StraightIntoTheFormatOfAnotherTool) {
   const std::string out = temporary_file("hang.folded");
-  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-o", out});
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", id(), "-o", out});
   ASSERT_EQ(result.exit_code, 0u) << result.err;
   const std::string text = bytes_of(out);
   EXPECT_NE(text.find(";kernelbase.dll!"), std::string::npos) << text;
   EXPECT_NE(text.find("_[j];"), std::string::npos) << text;
-  hang.expect_unharmed();
   remove_file(out);
 }
 
-TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  const Json direct = dump_json({"-p", hang.id()});
+TEST_F(Dump, AsARecordingItShowsTheSameThreadsWhole) {
+  const Json direct = dump_json({"-p", id()});
   const std::string recording = temporary_file("hang.mixwalk");
   const ProgramResult dumped =
-      run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-o", recording});
+      run_program({mixwalk_exe(), "dump", "--inside", "-p", id(), "-o", recording});
   ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
   const ProgramResult converted = run_program({mixwalk_exe(), "convert", recording, "-f", "json"});
   ASSERT_EQ(converted.exit_code, 0u) << converted.err;
@@ -230,45 +232,35 @@ TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {
   for (const auto& thread : dump.at("threads")) {
     EXPECT_TRUE(ended_meanwhile(thread) || thread.at("whole").get<bool>()) << thread.dump(1);
   }
-  hang.expect_unharmed();
 }
 
-TEST(Dump, TextIsForAPerson) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-v"});
+TEST_F(Dump, TextIsForAPerson) {
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", id(), "-v"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find("\"native wait\" (MTA)  managed  whole: "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  N  ladder_native.dll!ladder_native_park+0x"), std::string::npos);
   EXPECT_NE(result.out.find("  M  Hang.Program.Deadlock(object, object)  (Program.cs:~"), std::string::npos);
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << "no colour in a pipe";
   EXPECT_NE(result.err.find("attaching"), std::string::npos) << "-v says what is done";
-  hang.expect_unharmed();
 }
 
 // The images are Wine's DLLs, coreclr and a DLL of our own. All frames are true.
-TEST(Dump, NoTrueFrameIsMarkedAndMostCallsAreVerified) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  const Json dump = dump_json({"-p", hang.id()});
+TEST_F(Dump, NoTrueFrameIsMarkedAndMostCallsAreVerified) {
+  const Json dump = dump_json({"-p", id()});
   const Json& calls = dump.at("counters").at("calls");
   EXPECT_EQ(calls.at("no-call"), 0) << calls;
   EXPECT_EQ(calls.at("elsewhere"), 0) << calls;
   EXPECT_GT(calls.at("verified").get<int>(), 50) << calls;
   EXPECT_GT(calls.at("verified_share").get<double>(), 0.5) << calls;
-  hang.expect_unharmed();
 }
 
-TEST(Dump, AsmShowsTheCallOfEachNativeFrame) {
-  Hang hang;
-  ASSERT_TRUE(hang.ready());
-  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "--asm", "-v"});
+TEST_F(Dump, AsmShowsTheCallOfEachNativeFrame) {
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", id(), "--asm", "-v"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find(": call qword ptr [rip"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  ; ntdll.dll!"), std::string::npos) << "an import";
   EXPECT_EQ(result.out.find("after no call"), std::string::npos);
   EXPECT_NE(result.err.find("% lead to the frame above"), std::string::npos) << result.err;
-  hang.expect_unharmed();
 }
 
 TEST(Ps, ListsAProcessThatCanBeAttachedTo) {

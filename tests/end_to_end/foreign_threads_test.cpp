@@ -11,7 +11,7 @@ namespace mixwalk {
 namespace {
 
 std::string seconds() {
-  return std::to_string(wanted("MIXWALK_FOREIGN_THREADS_SECONDS", 4, 1)) + "s";
+  return std::to_string(wanted("MIXWALK_FOREIGN_THREADS_SECONDS", 2, 1)) + "s";
 }
 
 // The program, which checks itself: its last line begins with OK if all is well.

@@ -9,7 +9,7 @@ namespace mixwalk {
 
 // Starts `hangs.exe --way WAY` (fixtures/hangs) and walks it in three ways: from outside, from inside and by a dump
 // file that mixwalk wrote. Each way is used for the last of the dumps that mixwalk compare gets. Expects this exit
-// code, the golden text in the first lines, and the same in the HTML page.
+// code, the golden text in the first lines, and, for the dumps from outside, the same in the HTML page.
 //
 // The golden text is tests/golden/hangs-WAY.txt. Threads are identified by the names that the program gives them;
 // addresses, times and lines of source are left out. hangs-WAY-dump-file.txt is the expected text for a dump file,
@@ -34,6 +34,9 @@ struct HangCase {
   // The golden text is that of this way, if it is another one than that of `way`.
   std::string golden = {};
   std::set<Look> looks = {Look::outside, Look::inside, Look::dump_file};
+  // What `dump --async` lists of the running program. If it is not empty, `report` is run for the program as well, and
+  // must find the same.
+  std::string listed_tasks = {};
 };
 void expect_hang(const HangCase& hang);
 

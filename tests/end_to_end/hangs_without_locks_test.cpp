@@ -18,7 +18,7 @@ TEST(Hangs, AFinalizerThatSleepsIsLate) { expect_hang("finalizer-sleeps", ExitCo
 TEST(Hangs, AnExitUnderTheLockOfItsHandler) { expect_hang("exit", ExitCode::stuck, false); }
 TEST(Hangs, AnExitThatWaitsForWork) { expect_hang("exit-drains", ExitCode::ok, false); }
 TEST(Hangs, AnExitThatJoinsAThread) { expect_hang("exit-joins", ExitCode::ok, false); }
-TEST(Hangs, CancellationsThatWaitForEachOther) { expect_hang("cancellation", ExitCode::stuck); }
+TEST(Hangs, CancellationsThatWaitForEachOther) { expect_hang("cancellation", ExitCode::deadlock); }
 TEST(Hangs, APInvokeWithAndWithoutAStub) { expect_hang("inlined", ExitCode::stuck); }
 TEST(Hangs, ACollectionThatWaitsForAThread) { expect_hang("collection", ExitCode::stuck, false); }
 TEST(Hangs, AServiceWithoutWork) { expect_hang("idle", ExitCode::ok); }

@@ -27,6 +27,8 @@ namespace {
 constexpr DWORD kEndMs = 120'000;
 // A context whose thread is at work, channels, timers.
 constexpr const char* kAsyncWays = "context-at-work+pipeline+timers";
+// Threads that pass a lock from hand to hand, and threads that poll.
+constexpr const char* kTurnWays = "turns+reader-writer-turns+semaphore-turns+section-turns+polls";
 
 struct Program {
   std::string name;
@@ -97,19 +99,16 @@ std::vector<Program> programs() {
   std::vector<Program> all = {{"kestrel", {"..\\fixtures-kestrel\\kestrel.exe"}},
                               {"sqlite", {"sqlite.exe", "--work"}},
                               {"torture", {"torture.exe", "--seconds", "600"}},
-                              {"turns", {"hangs.exe", "--way", "turns"}},
-                              {"reader_writer_turns", {"hangs.exe", "--way", "reader-writer-turns"}},
-                              {"semaphore_turns", {"hangs.exe", "--way", "semaphore-turns"}},
-                              {"section_turns", {"hangs.exe", "--way", "section-turns"}},
-                              {"polls", {"hangs.exe", "--way", "polls"}},
+                              {"turns", {"hangs.exe", "--way", kTurnWays}},
                               {"async", {"hangs.exe", "--way", kAsyncWays}},
                               {"desktop", {"desktop.exe", "--way", "at-work"}},
                               {"apartments", {"hangs.exe", "--way", "apartments"}},
                               {"collections", {"hangs.exe", "--way", "collections"}}};
-  // In a longer run, each way of asynchronous work is looked at by itself as well. (hangs_async_test has pool-waits.)
+  // In a longer run, each way is looked at by itself as well. (hangs_async_test has pool-waits.)
   if (std::getenv("MIXWALK_PAIRS") == nullptr) return all;
-  for (const char* way : {"context-at-work", "pipeline", "timers", "pool-waits"}) {
-    std::string name = way;
+  for (const char* way : {"context-at-work", "pipeline", "timers", "pool-waits", "turns", "reader-writer-turns",
+                          "semaphore-turns", "section-turns", "polls"}) {
+    std::string name = std::string(way) + "_alone";
     std::ranges::replace(name, '-', '_');
     all.push_back({name, {"hangs.exe", "--way", way, "--seconds", "1200"}});
   }

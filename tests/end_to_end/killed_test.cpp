@@ -73,7 +73,7 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
 
 // Threads are suspended while a dump file is written. The kill is timed so that it falls into that time.
 TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
-  ChildProcess hang({fixture("hang.exe"), "--many", "100"});
+  ChildProcess hang({fixture("hang.exe"), "--many", "30"});
   ASSERT_TRUE(ready(hang));
   const std::string id = std::to_string(hang.id()), file = temporary_file("killed.dmp");
   const std::vector<std::vector<std::string>> looks = {
@@ -146,7 +146,7 @@ TEST(Killed, TheProcessesThatItHasStartedEndToo) {
   const std::vector<std::string> look = {mixwalk_exe(), "dump", "--outside", "--runtime-data", "dac", "-p",
                                          std::to_string(hang.id()), "-o", temporary_file("killed.txt")};
   run_program(look);  // warms the caches up
-  const int times = wanted("MIXWALK_KILLS", 16, 2);
+  const int times = wanted("MIXWALK_KILLS", 8, 2);
   for (int i = 0; i < times; ++i) {
     ChildProcess visitor(look);
     std::vector<std::uint32_t> ids;

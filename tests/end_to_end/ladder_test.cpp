@@ -6,10 +6,12 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "tests/walker/outside/win/look_outside.h"
 #include "walker/naming/symbolise.h"
 #include "walker/shown/words.h"
 
@@ -22,9 +24,13 @@ struct Rung {
   std::uint32_t trace_line = 0;  // by the runtime's stack trace, which the first managed frame took before it waited
 };
 
+// The type and the message of an exception.
+using Exception = std::pair<std::string, std::string>;
+
 struct WrittenChain {
   std::uint32_t os_thread_id = 0;
-  std::vector<Rung> rungs;  // leaf first
+  std::vector<Rung> rungs;         // leaf first
+  std::vector<Exception> handles;  // innermost first
 };
 
 // Returns the file of the chain that the ladder names in "PARKED i FILE". The path is not taken from the ladder's own
@@ -37,10 +43,13 @@ std::string chain_file(const std::string& out, const std::string& parked, int ch
 WrittenChain read_chain(const std::string& path) {
   std::ifstream in{utf8_path(path)};
   const auto json = nlohmann::json::parse(in);
-  WrittenChain chain{json.at("os_thread_id")};
+  WrittenChain chain{json.at("os_thread_id"), {}, {}};
   for (const auto& rung : json.at("chain")) {
     chain.rungs.push_back({rung.at("kind"), rung.at("name"), rung.at("module"), rung.at("hop"),
                            rung.at("file"), rung.at("line"), rung.at("trace_line")});
+  }
+  for (const auto& exception : json.at("handles")) {
+    chain.handles.emplace_back(exception.at("type"), exception.at("message"));
   }
   return chain;
 }
@@ -202,8 +211,9 @@ std::size_t expect_names(const Stack& stack) {
   return thunks;
 }
 
-// Compares everything except how a frame was found, and its module's index, because another image may have been loaded
-// between the two dumps.
+// Compares everything except how a frame was found, and the indices of its module and assembly: another image may have
+// been loaded between the two dumps, and the program's main thread, which says that a chain has parked, may have gone
+// on to code of other assemblies.
 void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
                         const Snapshot& by_copy, const Stack& copy) {
   const auto base_of = [](const Snapshot& from, const Frame& frame) {
@@ -211,30 +221,46 @@ void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
                ? 0
                : from.modules[static_cast<std::size_t>(frame.module)].base;
   };
+  const auto assembly_of = [](const Snapshot& from, const Frame& frame) {
+    return frame.il.assembly == Frame::kNone ? ""
+                                             : from.assemblies[static_cast<std::size_t>(frame.il.assembly)].path;
+  };
   ASSERT_EQ(snapshot.frames.size(), copy.frames.size());
   for (std::size_t i = 0; i < copy.frames.size(); ++i) {
     EXPECT_EQ(base_of(by_snapshot, snapshot.frames[i]), base_of(by_copy, copy.frames[i]));
+    EXPECT_EQ(assembly_of(by_snapshot, snapshot.frames[i]), assembly_of(by_copy, copy.frames[i]));
     StackFrame frame = snapshot.frames[i];
     frame.trust = copy.frames[i].trust;
     frame.module = copy.frames[i].module;
+    frame.il.assembly = copy.frames[i].il.assembly;
     EXPECT_TRUE(frame == copy.frames[i]) << "frame " << i << " (" << frame.name << " against "
                                          << copy.frames[i].name << ")";
   }
   EXPECT_EQ(snapshot.runs(), copy.runs());
 }
 
+std::vector<Exception> handled_by(const Thread& thread) {
+  std::vector<Exception> handled;
+  for (const HandledException& exception : thread.handles) {
+    handled.emplace_back(exception.objects.at(0).type, exception.objects.at(0).message);
+  }
+  return handled;
+}
+
 struct Tally {
   int chains = 0, snapshot_engine = 0, not_asked = 0;
-  std::size_t frames = 0, runs = 0, thunks = 0;
+  std::size_t frames = 0, runs = 0, thunks = 0, outside = 0, handled = 0;
   Lines lines;
 };
 
-void climb(const std::vector<std::string>& options, int chains) {
+// `outside`: each chain is also read from outside.
+void climb(const std::vector<std::string>& options, int chains, bool outside = false) {
   const std::string out = temporary_file("ladder.json");
   std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains), "--out", out};
   arguments.insert(arguments.end(), options.begin(), options.end());
   ChildProcess ladder(arguments);
   std::optional<TargetSession> session;
+  std::optional<OutsideSession> from_outside;
   Tally tally;
   DiskImageFiles disk;
   ManagedLines lines(disk, disk, {});
@@ -261,6 +287,16 @@ void climb(const std::vector<std::string>& options, int chains) {
     const Thread& together = thread_of(at_once, written.os_thread_id);
     expect_chain(at_once, together, written);
     expect_same_frames(by_copy, copied.stack, at_once, together.stack);
+    if (outside) {
+      if (!from_outside) from_outside.emplace(ladder.id(), mixwalk_exe(), RuntimeSource::contracts);
+      Snapshot by_reading = from_outside->dump();
+      name_native_frames(by_reading);
+      const Thread& read = thread_of(by_reading, written.os_thread_id);
+      expect_chain(by_reading, read, written);
+      EXPECT_EQ(handled_by(read), written.handles);
+      tally.outside += read.stack.frames.size();
+      tally.handled += written.handles.size();
+    }
     SCOPED_TRACE(to_text(by_snapshot, thread) + to_text(by_copy, copied));
     expect_same_frames(by_snapshot, thread.stack, by_copy, copied.stack);
     expect_same_frames(by_snapshot, thread.stack, by_auto, automatic.stack);
@@ -284,9 +320,11 @@ void climb(const std::vector<std::string>& options, int chains) {
   }
   EXPECT_EQ(ladder.read_line(), "DONE");
   std::printf("%d chains, %zu frames, %zu of them nameless thunks of the runtime, %zu lines (%zu exact), "
-              "%zu runs closed; DoStackSnapshot walked %d; auto did not ask the runtime of %d\n",
+              "%zu runs closed; DoStackSnapshot walked %d; auto did not ask the runtime of %d; from outside: %zu, and "
+              "%zu exceptions that they handle\n",
               tally.chains, tally.frames, tally.thunks, tally.lines.compared, tally.lines.exact, tally.runs,
-              tally.snapshot_engine, tally.not_asked);
+              tally.snapshot_engine, tally.not_asked, tally.outside, tally.handled);
+  EXPECT_EQ(tally.handled != 0, outside);
   EXPECT_GT(tally.lines.compared, 3 * static_cast<std::size_t>(tally.chains));
   EXPECT_GE(tally.lines.exact * 100, tally.lines.compared * 98);
   // If every walk were refused, there would be nothing to compare, and the engines would agree.
@@ -351,7 +389,7 @@ TEST(Ladder, UnoptimisedNativeCode) {
 }
 
 TEST(Ladder, ThroughHandlersOfExceptions) {
-  climb({"--handlers", "--seed", "20000"}, chain_count() / 3 + 1);
+  climb({"--handlers", "--seed", "20000"}, chain_count() / 3 + 1, true);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ constexpr int kAtOnceRequests = 10;
 constexpr int kRequestsPerVisit = 2;
 constexpr std::uint64_t kEnded = 4;
 // A deadline that is long enough to see that the freeze hangs. It is tried until it is seen once.
-constexpr std::uint32_t kLongDeadlineMs = 2'000;
+constexpr std::uint32_t kLongDeadlineMs = 1'000;
 constexpr int kLongWalksPerRequest = 2;
 // The limit for requests in every case.
 constexpr int kMaxRequests = 500;
@@ -344,7 +344,7 @@ TEST_P(LockHolder, Sabotaged) {
     }
     EXPECT_EQ(session.leave(), "");
   }
-  print(GetParam().lock, "sabotaged, 2 s", until_hang, page.get());
+  print(GetParam().lock, "sabotaged, 1 s", until_hang, page.get());
   // The supervisor's clock advances only once per time slice.
   EXPECT_GE(page->longest_ns.load(), (kLongDeadlineMs - kSliceMs) * 1'000'000) << "it never hung";
 

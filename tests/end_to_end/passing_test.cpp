@@ -60,7 +60,7 @@ class Passing : public ::testing::Test {
   }
 
   static std::string seconds() {
-    return std::to_string(wanted("MIXWALK_PASSING_SECONDS", 3, 1)) + "s";
+    return std::to_string(wanted("MIXWALK_PASSING_SECONDS", 2, 1)) + "s";
   }
 
   // Each sample counts with its value.

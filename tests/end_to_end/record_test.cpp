@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "tests/end_to_end/recorded_file.h"
@@ -41,24 +42,30 @@ std::map<std::string, Followed> by_thread(const Recording& recording) {
   return threads;
 }
 
+// Records hang.exe, which is started once for all cases.
 class Record : public ::testing::Test {
  protected:
-  Record() : hang_({fixture("hang.exe"), "--spin"}), file_(temporary_file("record.mixwalk")) {
-    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
+  static void SetUpTestSuite() {
+    hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
+    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
   }
-  ~Record() override {
-    hang_.write_line("STOP");
-    EXPECT_EQ(hang_.wait(20'000), 0u);
-    remove_file(file_);
+  static void TearDownTestSuite() {
+    hang_->write_line("STOP");
+    EXPECT_EQ(hang_->wait(20'000), 0u);
+    hang_.reset();
   }
 
-  ProgramResult record(std::vector<std::string> options) {
-    options.insert(options.begin(),
-                   {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-o", file_});
+  Record() : file_(temporary_file("record.mixwalk")) {}
+  ~Record() override { remove_file(file_); }
+
+  // The visitor before this one may not have left yet.
+  ProgramResult record(std::vector<std::string> options, const ChildProcess& program = *hang_) {
+    options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(program.id()), "--wait", "20s", "-o",
+                                     file_});
     return run_program(options);
   }
 
-  ChildProcess hang_;
+  static inline std::optional<ChildProcess> hang_;
   std::string file_;
 };
 
@@ -70,7 +77,7 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
   const Recording recording = read_whole(file_);
   EXPECT_EQ(recording.event, SampleEvent::wall);
   EXPECT_EQ(recording.period_ns, 20'000'000u);
-  EXPECT_EQ(recording.process.id, hang_.id());
+  EXPECT_EQ(recording.process.id, hang_->id());
   EXPECT_GT(recording.duration_ns, 1'900'000'000u);
   const auto threads = by_thread(recording);
   const Followed& waiting = threads.at("native wait");
@@ -124,12 +131,14 @@ TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
+  ChildProcess hang({fixture("hang.exe"), "--spin"});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   // On a busy machine, a thread that spins stops late, and a thread that was resumed early gives no sample.
   constexpr int kTimes = 10;
   std::size_t samples = 0;
   for (int i = 0; i < kTimes && samples <= 5; ++i) {
     ASSERT_EQ(
-        record({"-d", "2s", "-r", "50", "--mode", "cpu", "--deadline", "2s", "--budget", "0"}).exit_code, 0u);
+        record({"-d", "2s", "-r", "50", "--mode", "cpu", "--deadline", "2s", "--budget", "0"}, hang).exit_code, 0u);
     const Recording recording = read_whole(file_);
     EXPECT_EQ(recording.event, SampleEvent::cpu);
     const auto threads = by_thread(recording);
@@ -138,6 +147,8 @@ TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
     EXPECT_FALSE(threads.contains("sleep"));
   }
   EXPECT_GT(samples, 5u);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
 TEST_F(Record, OnlyTheThreadsThatWereAskedFor) {
@@ -150,7 +161,7 @@ TEST_F(Record, OnlyTheThreadsThatWereAskedFor) {
 TEST_F(Record, StraightIntoTheFormatOfAnotherTool) {
   const std::string out = temporary_file("record.collapsed");
   const ProgramResult result =
-      run_program({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-d", "1s", "-o", out});
+      run_program({mixwalk_exe(), "record", "-p", std::to_string(hang_->id()), "--wait", "20s", "-d", "1s", "-o", out});
   ASSERT_EQ(result.exit_code, 0u) << result.err;
   const std::string text = bytes_of(out);
   EXPECT_NE(text.find("ladder_native.dll!ladder_native_park;kernelbase.dll!"), std::string::npos)
@@ -161,7 +172,7 @@ TEST_F(Record, StraightIntoTheFormatOfAnotherTool) {
 TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
   {
     ChildProcess recorder(
-        {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-r", "50", "-o", file_});
+        {mixwalk_exe(), "record", "-p", std::to_string(hang_->id()), "--wait", "20s", "-r", "50", "-o", file_});
     const ULONGLONG end = GetTickCount64() + 20'000;
     while (bytes_of(file_).size() < 2000 && GetTickCount64() < end) Sleep(50);
     Sleep(1000);
@@ -174,7 +185,7 @@ TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
   // The file must have everything but the last chunk, which is a tenth of a second.
   EXPECT_GT(read.recording->samples.back().time_ns, 500'000'000u);
   const ProgramResult next = run_until_let_in(
-      {"record", "-p", std::to_string(hang_.id()), "-d", "1s", "-o", file_});
+      {"record", "-p", std::to_string(hang_->id()), "-d", "1s", "-o", file_});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
 }
 
@@ -184,7 +195,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
                                            "native wait", "com call", "task result", "deep"};
   // The pipe's buffer is small, since it fills before the ring of some 3 s of chunks does. With its usual size, 2,300
   // samples a second fill it only after 20 s.
-  TargetSession session = attach_to(hang_.id(), "mixwalk.dll", 30'000, 4 << 10);
+  TargetSession session = attach_to(hang_->id(), "mixwalk.dll", 30'000, 4 << 10);
   // A busy machine may need longer than the usual deadline, and then a thread would be missing in a tick.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
@@ -283,7 +294,7 @@ TEST_F(Record, GoesOnWhenNobodyCanReadItsProgress) {
   const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
   SetStdHandle(STD_ERROR_HANDLE, unwritable.get());
   ChildProcess recorder(
-      {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-d", "2s", "-o", file_});
+      {mixwalk_exe(), "record", "-p", std::to_string(hang_->id()), "--wait", "20s", "-d", "2s", "-o", file_});
   SetStdHandle(STD_ERROR_HANDLE, err);
   EXPECT_EQ(recorder.wait(30'000), 0u);
   EXPECT_GT(read_whole(file_).samples.size(), 20u);

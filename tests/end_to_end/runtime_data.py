@@ -2,16 +2,18 @@
 """Compares what mixwalk reads by the runtime's data contracts with the answers of the runtime's debugging library.
 
 usage: runtime_data.py WINDOWS_BUILD NATIVE_MIXWALK [--all] [--only TEXT] [--fixtures FOLDER] [--wine PROGRAM]
-                       [--minidump] [--environment NAME=VALUE] [--sanitized]
+                       [--minidump [--type NUMBER] [--images FOLDER]] [--environment NAME=VALUE] [--sanitized]
 
 Programs of the fixtures, with .NET 9 and 10, are dumped (mixwalk dump -o NAME.dmp). Each dump is read three ways
-(three_ways.py). All stacks, names, P/Invoke targets, lines and locks must be the same. The walk must find each caller
-that the runtime has noted itself.
+(three_ways.py). All stacks, names, P/Invoke targets, lines and locks must be the same, and so must be what `report`
+finds in the dump under Wine and on this system. The walk must find each caller that the runtime has noted itself.
 
 --all: all programs of the fixtures, some twenty minutes. --only: the programs whose name or arguments contain TEXT.
 --fixtures: the folder with the programs, such as one that tests/tools/runtime-versions has made; by default those of the
-build. --minidump: dumps by MiniDumpWriteDump; with `--wine tests/tools/wine-dbghelp`, by Microsoft's. --environment: of
-the programs, such as DOTNET_gcServer=1. --sanitized: NATIVE_MIXWALK has AddressSanitizer, which takes memory itself.
+build. --minidump: dumps by MiniDumpWriteDump; with `--wine tests/tools/wine-dbghelp`, by Microsoft's. --type: its
+MINIDUMP_TYPE, by default one with all memory. --images: where this system finds images that a small dump lacks.
+--environment: of the programs, such as DOTNET_gcServer=1. --sanitized: NATIVE_MIXWALK has AddressSanitizer, which takes
+memory itself.
 """
 
 import argparse
@@ -21,9 +23,10 @@ import sys
 from three_ways import Comparison
 
 SKIPPED = 77
-# For the dumps of SOME, which have 120 to 150 MB.
+# For the dumps of SOME, which have 120 to 150 MB, and 4 GiB after they have grown.
 MOST_MIB = 64
 MOST_MIB_SANITIZED = 150  # 112 with AddressSanitizer's own memory, where 41 are without it
+GROWN_BYTES = 4 << 30
 DYNAMIC = {"DOTNET_EnableWriteXorExecute": "0"}  # scoped_environment.cpp: dynamic_methods_may_end()
 # Folder beside fixtures/, program, arguments.
 SOME = [("fixtures", "hang.exe", []), ("fixtures-net9.0", "monitors.exe", [])]
@@ -92,6 +95,8 @@ def main():
     parser.add_argument("--wine")
     parser.add_argument("--sanitized", action="store_true")
     parser.add_argument("--minidump", action="store_true")
+    parser.add_argument("--type")
+    parser.add_argument("--images", type=os.path.abspath)
     parser.add_argument("--environment", action="append", default=[])
     options = parser.parse_args()
     build = options.build
@@ -100,8 +105,9 @@ def main():
     if not os.path.exists(mixwalk) or not (options.fixtures or os.path.exists(os.path.join(build, "fixtures.stamp"))):
         print(f"runtime_data: skipped: {build} has no mixwalk.exe or no fixtures")
         return SKIPPED
+    writer = os.path.join(build, "bin", "write_minidump.exe") if options.minidump else None
     comparison = Comparison([options.wine or os.path.join(repository, "tests/tools/wine")], mixwalk, options.native,
-                            os.path.join(build, "bin", "write_minidump.exe") if options.minidump else None)
+                            writer, options.type)
     environment = dict(variable.split("=", 1) for variable in options.environment)
     if options.fixtures or options.all:
         folders = [options.fixtures] if options.fixtures else [
@@ -114,8 +120,10 @@ def main():
         name = " ".join([os.path.basename(folder) + "/" + program, *arguments])
         if options.only in name:
             dynamic = program == "passing.exe" or any(word in DYNAMIC_HUNTS for word in arguments)
-            comparison.dump(name, os.path.join(folder, program), arguments, folder, dumps,
-                            {**environment, **(DYNAMIC if dynamic else {})})
+            images = ";".join([folder, options.images]) if options.images else folder
+            comparison.dump(name, os.path.join(folder, program), arguments, images, dumps,
+                            {**environment, **(DYNAMIC if dynamic else {})},
+                            0 if options.all or options.fixtures or options.minidump else GROWN_BYTES)
     most = MOST_MIB_SANITIZED if options.sanitized else MOST_MIB
     if not (options.all or options.fixtures) and comparison.peak_mib > most:
         comparison.is_wrong(f"reading a dump takes {comparison.peak_mib:.0f} MiB, which is more than {most}")
@@ -125,8 +133,9 @@ def main():
                             f"{agreement.found} of {agreement.callers} callers were found")
     print(f"the runtime's notes about calls confirm {agreement.confirmed} of {agreement.runs} native runs")
     print(f"{comparison.dumps} dumps, {comparison.threads} threads ({comparison.whole} whole), "
-          f"{comparison.frames} frames ({comparison.managed} managed), {comparison.wrong} differences; "
-          f"{comparison.peak_mib:.0f} MiB at most")
+          f"{comparison.frames} frames ({comparison.managed} managed), {comparison.findings} findings, "
+          f"{comparison.wrong} differences; here, a dump takes {comparison.peak_mib:.0f} MiB and "
+          f"{comparison.slowest_ms:.0f} ms at most")
     return 1 if comparison.wrong else 0
 
 

@@ -36,7 +36,7 @@ using Threads = std::map<std::uint32_t, Frames>;
 Frames frames_of(const Snapshot& snapshot, const Thread& thread) {
   Frames frames;
   for (const StackFrame& frame : thread.stack.frames) {
-    if (frame.inline_depth != 0) continue;
+    if (frame.inline_depth != 0 && frame.kind == FrameKind::native) continue;
     std::ostringstream text;
     text << enum_name(frame.kind) << std::hex << ' ' << frame.address << ' ' << frame.stack_pointer;
     if (frame.module != Frame::kNone) {

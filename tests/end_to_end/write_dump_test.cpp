@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,15 +33,22 @@ namespace {
 
 constexpr DWORD kEndMs = 60'000;
 
+// hang.exe is started once for all cases of a suite.
 class WriteDump : public testing::Test {
  protected:
-  WriteDump() : hang_({fixture("hang.exe")}), path_(temporary_file("write_dump_test.dmp")) {
-    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
+  static void SetUpTestSuite() {
+    hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
+    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
   }
+  static void TearDownTestSuite() {
+    hang_->write_line("STOP");
+    EXPECT_EQ(hang_->wait(kEndMs), 0u);
+    hang_.reset();
+  }
+
+  WriteDump() : path_(temporary_file("write_dump_test.dmp")) {}
   ~WriteDump() override {
-    EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
-    hang_.write_line("STOP");
-    EXPECT_EQ(hang_.wait(kEndMs), 0u);
+    EXPECT_TRUE(all_are(suspend_counts(hang_->id()), 0));
     remove_file(path_);
   }
 
@@ -49,14 +57,14 @@ class WriteDump : public testing::Test {
                                     CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
   }
 
-  ChildProcess hang_;
+  static inline std::optional<ChildProcess> hang_;
   const std::string path_;
 };
 
 TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
-  ProcessSuspension suspension(hang_.id());
-  EXPECT_EQ(suspension.threads().size(), list_threads(hang_.id())->size());
-  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
+  ProcessSuspension suspension(hang_->id());
+  EXPECT_EQ(suspension.threads().size(), list_threads(hang_->id())->size());
+  EXPECT_TRUE(all_are(suspend_counts(hang_->id()), 1));
   EXPECT_EQ(suspension.frozen_ns(), 0u);
   suspension.end();
   EXPECT_GT(suspension.frozen_ns(), 0u);
@@ -65,11 +73,11 @@ TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
 
 TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
   UniqueHandle file = create();
-  auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.snapshots = {}});
+  auto writer = MinidumpWriter::start(hang_->handle(), hang_->id(), file.get(), MemoryBy::us, {.snapshots = {}});
   ASSERT_TRUE(writer) << writer.failure().message;
-  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
+  EXPECT_TRUE(all_are(suspend_counts(hang_->id()), 1));
   writer->cancel();
-  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
+  EXPECT_TRUE(all_are(suspend_counts(hang_->id()), 0));
   ASSERT_TRUE(writer->wait(kEndMs));
   EXPECT_NE(writer->error(), "");
 }
@@ -81,15 +89,18 @@ class ListedDump : public WriteDump {
         std::ranges::count_if(ledger_->slots, [](const auto& slot) { return slot != 0; }));
   }
 
-  const KeptLedger ledger_{hang_.id()};
+  const KeptLedger ledger_{hang_->id()};
 };
 
-// Whether, within this time, the suspend count of every thread is lower than before.
+// Whether, within this time, the suspend count of every thread that lives is lower than before.
 bool all_stand_less_often_within(std::uint32_t process_id, const SuspendCounts& before, DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
   while (GetTickCount64() < end) {
     const SuspendCounts now = suspend_counts(process_id);
-    const auto is_less = [&](const auto& thread) { return now.at(thread.first) < thread.second; };
+    const auto is_less = [&](const auto& thread) {
+      const auto found = now.find(thread.first);
+      return found == now.end() || found->second < thread.second;
+    };
     if (std::ranges::all_of(before, is_less)) return true;
     Sleep(1);
   }
@@ -101,7 +112,7 @@ bool all_stand_less_often_within(std::uint32_t process_id, const SuspendCounts& 
 TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
   for (const bool cancel : {false, true}) {
     SCOPED_TRACE(cancel);
-    const std::size_t threads = list_threads(hang_.id())->size();
+    const std::size_t threads = list_threads(hang_->id())->size();
     std::size_t while_writing = 0, after_cancel = 0;
     bool at_work = false;
     const UniqueHandle begun(CreateEventW(nullptr, TRUE, FALSE, nullptr));
@@ -114,15 +125,15 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
       WaitForSingleObject(cancelled.get(), kEndMs);
       after_cancel = listed();
     };
-    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), usual_memory_writer(),
+    auto writer = MinidumpWriter::start(hang_->handle(), hang_->id(), file.get(), usual_memory_writer(),
                                         {.at_first_thread = at_first_thread, .snapshots = {}});
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_EQ(WaitForSingleObject(begun.get(), kEndMs), WAIT_OBJECT_0);
     std::thread canceller;
     if (cancel) {
-      const SuspendCounts before = suspend_counts(hang_.id());
+      const SuspendCounts before = suspend_counts(hang_->id());
       canceller = std::thread([&] { writer->cancel(); });
-      EXPECT_TRUE(all_stand_less_often_within(hang_.id(), before, kEndMs));
+      EXPECT_TRUE(all_stand_less_often_within(hang_->id(), before, kEndMs));
     }
     SetEvent(cancelled.get());
     EXPECT_TRUE(writer->wait(kEndMs));
@@ -138,19 +149,19 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
 
 // Another program had suspended a thread before mixwalk.exe, and has resumed it before the writer begins.
 TEST_F(ListedDump, TheCountsAreThoseFromTheWritersBegin) {
-  const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, list_threads(hang_.id())->back()));
+  const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, list_threads(hang_->id())->back()));
   SuspendThread(thread.get());
-  ProcessSuspension suspension(hang_.id());
+  ProcessSuspension suspension(hang_->id());
   ResumeThread(thread.get());
   ASSERT_TRUE(suspension.begin_writing());
   SuspendThread(thread.get());  // as the writer does
   EXPECT_EQ(resume_all(*ledger_), suspension.threads().size());
-  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
+  EXPECT_TRUE(all_are(suspend_counts(hang_->id()), 0));
 }
 
 // Ctrl-C came before the writer. The process runs, and may start threads that nothing would list.
 TEST_F(ListedDump, AfterTheEndTheWriterDoesNotBegin) {
-  ProcessSuspension suspension(hang_.id());
+  ProcessSuspension suspension(hang_->id());
   suspension.end();
   EXPECT_EQ(listed(), 0u);
   EXPECT_FALSE(suspension.begin_writing());
@@ -165,7 +176,7 @@ TEST_F(WriteDump, CtrlCLetsTheProcessRunAndLeavesNoFile) {
   SetStdHandle(STD_OUTPUT_HANDLE, out);
   if (!console) GTEST_SKIP() << "no console can be had here";
   SetConsoleCtrlHandler(nullptr, FALSE);
-  ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang_.id()), "-o", path_});
+  ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang_->id()), "-o", path_});
   const ULONGLONG end = GetTickCount64() + kEndMs;
   while (!std::filesystem::exists(utf8_path(path_ + ".partial")) && GetTickCount64() < end) Sleep(1);
   SetConsoleCtrlHandler(nullptr, TRUE);
@@ -179,7 +190,7 @@ TEST_F(WriteDump, WhatCannotBeWrittenIsSaidBeforeAnythingStands) {
   const auto write = [&](const std::string& id, const std::string& path) {
     return run_program({mixwalk_exe(), "dump", "-p", id, "-o", path});
   };
-  const std::string id = std::to_string(hang_.id());
+  const std::string id = std::to_string(hang_->id());
   const ProgramResult nowhere = write(id, "none\\x.dmp"), device = write(id, "NUL.dmp"), nobody = write("99996", path_);
   EXPECT_EQ(nowhere.exit_code, static_cast<DWORD>(ExitCode::output)) << nowhere.err;
   EXPECT_EQ(device.exit_code, static_cast<DWORD>(ExitCode::output)) << device.err;

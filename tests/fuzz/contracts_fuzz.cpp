@@ -46,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   const auto threads = runtime_threads(reader);
+  runtime_exceptions(reader, {threads.data(), std::min<std::size_t>(threads.size(), 100)});
   contract_sync_blocks(reader, {threads.data(), std::min<std::size_t>(threads.size(), 100)}, 0x03FF'0000);
   contract_heap(reader, {}, std::chrono::steady_clock::now() + std::chrono::milliseconds(50));
   RuntimeModules modules(reader);

@@ -1,5 +1,5 @@
-// Walks arbitrary bytes as a dump, with names as in `mixwalk dump FILE.dmp`: the walk must end within its limits, and
-// its stacks must be consistent.
+// Walks arbitrary bytes as a dump, with names and locks as in `mixwalk dump FILE.dmp`: the walk must end within its
+// limits, and its stacks must be consistent. If the dump has a runtime, its data contracts are asked.
 
 #include <chrono>
 #include <cstddef>
@@ -8,10 +8,11 @@
 #include <span>
 
 #include "symbols/symboliser.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/locks/native_waits.h"
 #include "walker/naming/check_calls.h"
 #include "walker/naming/symbolise.h"
-#include "walker/outside/outside_walk.h"
+#include "walker/outside/target_snapshot.h"
 #include "walker/target/dump_target.h"
 
 using namespace mixwalk;
@@ -26,9 +27,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   NoImageFiles none;
   DiskImages disk(none, none, {});
   DumpTarget target(dump, disk);
-  NoManagedCode managed;
   const OutsideLimits limits{.time = std::chrono::seconds(2), .frames = 100'000};
-  Snapshot snapshot = walk_outside(target, {managed, nullptr, {}}, limits);
+  const OpenedClr clr = open_contracts(target, RuntimeSource::contracts);
+  Snapshot snapshot =
+      target_snapshot(target, clr.questions.get(), clr.obstacle, {}, {.locks = true, .heap = true}, limits);
   const bool unlisted = target.threads().size() != dump.threads().size();
   require(!unlisted || (dump.exception() && target.threads().size() == dump.threads().size() + 1));
   require(snapshot.threads.size() == target.threads().size());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "symbols/pdb/pdb_symbols.h"
+#include "symbols/web_url.h"
 #include "tests/builders/image_builder.h"
 #include "tests/support/lazy_index_peer.h"
 #include "tests/symbols/pdb/pdb_files.h"
@@ -42,6 +43,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!opened.index->find(rva, found)) continue;
     check(!found.frames.empty() && found.frames.size() <= SymbolIndex::kMaxDepth);
     check(found.begin <= rva && found.folded >= 1);
+    for (const SourceFrame& frame : found.frames) {
+      const std::string url = opened.index->source_url(frame.file);
+      check(url.empty() || is_web_url(url));
+    }
   }
   LazyIndexTestPeer::read_all(*opened.index);
   return 0;

@@ -48,7 +48,7 @@ void read_runtime(const MemoryReader& memory, std::size_t size) {
     modules.assembly_of(at);
     const CodeBlock jitted{.code = {.method = at, .start = at}, .header = at};
     il_map_of(reader, jitted);
-    il_map_of(reader, CodeBlock{.ready_to_run = at, .image_base = kBegin, .function = 1});
+    il_map_of(reader, CodeBlock{.code = {.image_base = kBegin}, .ready_to_run = at, .function = 1});
     is_of_replaced_il(reader, jitted);
   }
   modules.without_metadata();

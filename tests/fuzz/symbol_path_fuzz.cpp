@@ -18,7 +18,7 @@ void check(bool holds) {
 class Server final : public HttpGet {
  public:
   explicit Server(std::string_view text) : text_(text) {}
-  HttpReply get(const std::string& url, const HttpLimits&, HttpTaker& taker) override {
+  HttpReply get(const std::string& url, const HttpHeaders&, const HttpLimits&, HttpTaker& taker) override {
     check(url.starts_with("http://") || url.starts_with("https://"));
     // Nothing in a key leads to another place below the server.
     check(url.find("/../") == std::string::npos && url.find('\\') == std::string::npos);

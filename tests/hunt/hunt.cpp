@@ -150,7 +150,7 @@ bool is_long_hunt() { return std::getenv("MIXWALK_HUNT_SECONDS") != nullptr; }
 
 std::chrono::milliseconds hunt_time() {
   const int seconds = wanted("MIXWALK_HUNT_SECONDS", 0, 1);
-  return seconds != 0 ? std::chrono::seconds(seconds) : std::chrono::milliseconds(400);
+  return seconds != 0 ? std::chrono::seconds(seconds) : std::chrono::milliseconds(250);
 }
 
 std::string hunt_duration() { return std::to_string(hunt_time().count()) + "ms"; }

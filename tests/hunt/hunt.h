@@ -41,7 +41,7 @@ void PrintTo(const Situation& situation, std::ostream* out);
 
 // Whether MIXWALK_HUNT_SECONDS requests more than the ordinary run.
 bool is_long_hunt();
-// How long each kind of visit lasts: 400 ms in an ordinary run, MIXWALK_HUNT_SECONDS for more.
+// How long each kind of visit lasts: 250 ms in an ordinary run, MIXWALK_HUNT_SECONDS for more.
 std::chrono::milliseconds hunt_time();
 // Returns the same time as an option of mixwalk.exe.
 std::string hunt_duration();

@@ -126,6 +126,20 @@ TEST(ManagedLines, OfALargeAssemblyOnlyPartsAreRead) {
   EXPECT_EQ(lines.find(app(8), 0x06000001, 0), std::nullopt) << "another build";
 }
 
+// Of a small file and of a large one.
+TEST(ManagedLines, ThePdbIsCheckedByItsSum) {
+  for (const std::size_t bytes : {0u, 16u << 20}) {
+    FakeFiles files = app_and_pdb(9);
+    auto& file = files.files["C:\\app\\app.dll"];
+    file = test::assembly_file({.mvid = 9, .pdb_checksum = {'S', 'H', 'A', '2', '5', '6', 0, 1}});
+    file.resize(std::max(bytes, file.size()));
+    ManagedLines lines(files, files, {});
+    EXPECT_EQ(lines.find(app(9), 0x06000001, 0), std::nullopt);
+    ASSERT_EQ(lines.problems().size(), 1u);
+    EXPECT_NE(lines.problems()[0].find("its checksum differs"), std::string::npos);
+  }
+}
+
 // It may have its PDB inside.
 TEST(ManagedLines, ALargeAssemblyThatNamesNoPdbIsReadWhole) {
   FakeFiles files = app_and_pdb(9);
@@ -188,6 +202,18 @@ TEST(ManagedLines, WithoutTheAssemblyThePdbThatTheCallerKnows) {
   EXPECT_EQ(lines.pdb_of(known), known.pdb);
   known.pdb->guid[0] ^= std::byte{1};
   EXPECT_EQ(lines.find(known, 0x06000001, 0), std::nullopt) << "the PDB is that of another build";
+}
+
+TEST(ManagedLines, WithoutTheAssemblyThePdbIsCheckedByTheSumThatTheCallerKnows) {
+  FakeFiles files = app_and_pdb(9);
+  ManagedLines before(files, files, {});
+  Assembly known = identified_app(before);
+  known.pdb_checksums = {{"SHA256", {std::byte{1}}}};
+  files.files.erase("C:\\app\\app.dll");
+  ManagedLines lines(files, files, {});
+  EXPECT_EQ(lines.find(known, 0x06000001, 0), std::nullopt);
+  ASSERT_EQ(lines.problems().size(), 1u);
+  EXPECT_NE(lines.problems()[0].find("its checksum differs"), std::string::npos);
 }
 
 TEST(ManagedLines, AnAssemblyWithoutFile) {

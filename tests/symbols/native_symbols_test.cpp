@@ -52,6 +52,23 @@ TEST(NativeSymbolsTest, PlainNameOfTheDebugInformationStays) {
   EXPECT_EQ(found.frames[0].name, "outer");
 }
 
+// Of gcc, or of LLVM, in an image without debug information. The code is nops, so control falls through.
+TEST(NativeSymbolsTest, PartsHaveTheNameOfTheirFunction) {
+  DebugImageBuilder builder;
+  builder.symbol("_ZN2ns5outerEv", 1, 0).symbol("_ZN2ns5outerEv.cold", 1, 0x20);
+  builder.symbol("_ZN2ns5outerEv.cold.1", 1, 0x40).symbol(".cold", 1, 0x60);
+  NativeSymbols symbols(image_of(builder.build()), nullptr);
+  const auto name = [&](std::uint32_t rva) {
+    SourceLocation found;
+    symbols.find(rva, found);
+    return std::string(found.frames[0].name);
+  };
+  EXPECT_EQ(name(0x1010), "_ZN2ns5outerEv");
+  EXPECT_EQ(name(0x1030), "_ZN2ns5outerEv");
+  EXPECT_EQ(name(0x1050), "_ZN2ns5outerEv.cold.1") << "a function that is called";
+  EXPECT_EQ(name(0x1070), ".cold");
+}
+
 // The code has neither debug information nor unwind data. It consists of nops from the symbol's start on, so control
 // falls through.
 TEST(NativeSymbolsTest, LeafFunctionHasTheLinkersName) {

@@ -34,10 +34,28 @@ TEST(SymbolPathTest, FoldersAndStores) {
 
 TEST(SymbolPathTest, OtherMachinesAreLeftOut) {
   const SymbolPath path = parse_symbol_path(
-      R"(\\server\sym;//server/sym;srv*\\server\store*C:\store;\\?\UNC\server\sym;\\.\pipe\x;\\?\C:\long)");
+      R"(\\server\sym;//server/sym;srv*\\server\store*C:\store;\\?\UNC\server\sym;\\.\pipe\x;\\?\C:\long;\\server)", {},
+      false);
   EXPECT_EQ(path.folders, (Folders{{R"(C:\store)", true}, {R"(\\?\C:\long)", false}}));
-  EXPECT_EQ(path.left_out.size(), 5u);
-  EXPECT_EQ(left_out(path).front(), R"(\\server\sym is on another machine)");
+  EXPECT_EQ(left_out(path), (Texts{R"(\\server\sym is on another machine)", "//server/sym is on another machine",
+                                   R"(\\server\store is on another machine)", R"(\\?\UNC\server\sym is no folder)",
+                                   R"(\\.\pipe\x is no folder)", R"(\\server is no folder)"}));
+}
+
+// Where the system opens them. Nothing is put there.
+TEST(SymbolPathTest, SharesAreRead) {
+  const SymbolPath path = parse_symbol_path(
+      R"(\\server\sym;cache*\\server\cache;srv*\\server\store*https://one;srv*C:\a*//server/b*https://two;)"
+      R"(\\.\pipe\x)",
+      "/d", true);
+  EXPECT_EQ(path.folders, (Folders{{R"(\\server\sym)", false},
+                                   {R"(\\server\cache)", true},
+                                   {R"(\\server\store)", true},
+                                   {"/d", true},
+                                   {R"(C:\a)", true},
+                                   {"//server/b", true}}));
+  EXPECT_EQ(path.servers, (Servers{{"https://one", {"/d"}}, {"https://two", {R"(C:\a)"}}}));
+  EXPECT_EQ(left_out(path), Texts{R"(\\.\pipe\x is no folder)"});
 }
 
 TEST(SymbolPathTest, ServersWithTheStoresBeforeThem) {
@@ -72,12 +90,22 @@ TEST(SymbolPathTest, PartsThatCannotBeUsed) {
             (Texts{"C:\\a follows a server", "https://y follows a server"}));
   EXPECT_EQ(left_out(parse_symbol_path("srv*https://x")), Texts{"https://x has no store for its files"});
   EXPECT_EQ(left_out(parse_symbol_path("cache*https://x", "/d")), Texts{"https://x is no folder"});
-  for (const char* url : {"ftp://x", "https://", "https:///", "https://me:secret@x/y", "https://x/?token=1",
+  for (const char* url : {"ftp://x", "https://", "https:///", "https://x/?token=1",
                           "https://x/#y", "https://x/a b", "https://x\\y", "https://\xC3\xA4/y", "://x"}) {
     const SymbolPath path = parse_symbol_path("srv*C:\\a*" + std::string(url));
     EXPECT_TRUE(path.servers.empty()) << url;
     EXPECT_EQ(left_out(path), Texts{std::string(url) + " is no URL of a symbol server"});
   }
+  EXPECT_EQ(left_out(parse_symbol_path("srv*C:\\a*https://me:secret@x/y;https://x*https://me:secret@y", "/d")),
+            (Texts{"https://...@x/y is no URL of a symbol server", "https://...@y follows a server"}));
+  EXPECT_EQ(left_out(parse_symbol_path("srv*https://x*C:\\me@corp\\sym", "/d")),
+            Texts{"C:\\me@corp\\sym follows a server"});
+  // Only a shell replaces it, and not behind a star.
+  const SymbolPath home = parse_symbol_path("~/sym;srv*~/a*https://x;~", "/d");
+  EXPECT_EQ(home.folders, (Folders{{"/d", true}}));
+  EXPECT_EQ(home.servers, (Servers{{"https://x", {"/d"}}}));
+  EXPECT_EQ(home.left_out.size(), 3u);
+  EXPECT_EQ(left_out(home)[0], "~/sym is no folder: nothing has replaced ~");
 }
 
 TEST(SymbolPathTest, OnlineAndOffline) {

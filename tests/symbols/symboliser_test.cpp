@@ -4,6 +4,8 @@
 
 #include "tests/builders/fake_symboliser.h"
 #include "tests/builders/image_builder.h"
+#include "tests/builders/pdb_samples.h"
+#include "tests/symbols/native_aot/native_aot_builder.h"
 
 namespace mixwalk {
 namespace {
@@ -222,6 +224,112 @@ TEST(SymbolsOfAnImage, AnExportIsNamedWholly) {
   builder.function(kCode, kCode + 0x20).export_name("?submit@Orders@@QEAAXH@Z", kCode);
   EXPECT_EQ(name_at(builder, kCode + 4), "Orders::submit(int)+4");
   EXPECT_EQ(symbol_at(builder, kCode)->kind, SymbolKind::exported);
+}
+
+// A program of NativeAOT: Orders.Client.Fetch at the start of its code, and behind it code of the runtime.
+class NativeAotProgram : public testing::Test {
+ protected:
+  enum class Map { whole, damaged, none };
+  enum class Exports { debug_header, nothing };
+
+  static std::vector<std::byte> image(Map kind, Exports exports = Exports::debug_header) {
+    constexpr std::uint32_t kHeader = ImageBuilder::kDebug + 2 * 28;  // behind two entries of the debug directory
+    constexpr std::uint32_t kMetadata = kHeader + 16 + 2 * 24, kMapSection = 327, kOtherSection = 326;
+    test::NativeAotBuilder built;
+    const auto type = built.type("Client", built.space("Orders"));
+    const std::uint32_t name = built.text("Fetch"), signature = built.signature({});
+    const std::vector<std::byte> metadata = built.metadata();
+    const auto map_rva = kMetadata + static_cast<std::uint32_t>(metadata.size());
+    built.method(static_cast<std::int32_t>(kCode - map_rva - 4), type, name, signature);
+    std::vector<std::byte> map = built.map();
+    if (kind == Map::damaged) map.pop_back();
+    test::ByteWriter data;
+    data.u32(0x00525452).u16(16).u16(0).u32(0).u16(2).u8(24).u8(1);
+    data.u32(313).u32(0).u64(kMetadata).u64(map_rva);
+    data.u32(kind == Map::none ? kOtherSection : kMapSection).u32(0).u64(map_rva).u64(map_rva + map.size());
+    data.append(metadata).append(map);
+    std::vector<std::uint8_t> bytes;
+    for (const std::byte one : data.bytes()) bytes.push_back(std::to_integer<std::uint8_t>(one));
+    ImageBuilder builder;
+    builder.function(kCode, kCode + 0x20).function(kCode + 0x20, kCode + 0x40);
+    if (exports == Exports::debug_header) builder.export_name("DotNetRuntimeDebugHeader", ImageBuilder::kData);
+    builder.debug_entry(100, 0, bytes).code_view(7, 1, "D:\\build\\app.pdb");
+    return builder.build();
+  }
+  static std::vector<std::byte> pdb() {
+    test::PdbBuilder pdb = test::empty_pdb();
+    test::PdbModuleBuilder module;
+    module.procedure("Orders_Client__Fetch", 0, 0x20);
+    module.end();
+    module.procedure("RhpNewFast", 0x20, 0x20);
+    module.end();
+    module.lines(0, 0x20, module.file(pdb.text("Client.cs")), {{0, 7}});
+    pdb.contribution(pdb.module(module), 0, 0x40);
+    return pdb.build();
+  }
+
+  void open(std::vector<std::byte> image) {
+    size_ = PeImage::parse(image).size_of_image();
+    files_.files["C:\\app.exe"] = std::move(image);
+  }
+  Symbol symbol_at(std::uint32_t rva) {
+    const auto named = symboliser_->name({"C:\\app.exe", kBase, size_, ImageBuilder::kTimestamp},
+                                        {kBase + rva, AddressKind::instruction_pointer});
+    return named ? named->symbol : Symbol::named(SymbolKind::none, "", 0);
+  }
+
+  FakeImageFiles files_;
+  std::optional<Symboliser> symboliser_{std::in_place, files_, files_};
+  std::uint32_t size_ = 0;
+};
+
+TEST_F(NativeAotProgram, MethodsAreNamedByItsMap) {
+  open(image(Map::whole));
+  const Symbol method = symbol_at(kCode + 4);
+  EXPECT_EQ(method.name(), "Orders.Client.Fetch()");
+  EXPECT_TRUE(method.managed);
+  EXPECT_EQ(method.kind, SymbolKind::none);
+  EXPECT_EQ(method.rva, kCode);
+  EXPECT_EQ(symbol_at(kCode + 0x24).name(), "sub_1020");
+  EXPECT_FALSE(symbol_at(kCode + 0x24).managed);
+  EXPECT_TRUE(symboliser_->problems().empty());
+}
+
+TEST_F(NativeAotProgram, WithItsPdbMethodsAreTheSameAndHaveLines) {
+  open(image(Map::whole));
+  files_.files["C:\\app.pdb"] = pdb();
+  const Symbol method = symbol_at(kCode + 4);
+  EXPECT_EQ(method.name(), "Orders.Client.Fetch()");
+  EXPECT_TRUE(method.managed);
+  EXPECT_EQ(method.frames.back().file, "Client.cs");
+  EXPECT_EQ(method.frames.back().line, 7u);
+  const Symbol runtime = symbol_at(kCode + 0x24);
+  EXPECT_EQ(runtime.name(), "RhpNewFast");
+  EXPECT_EQ(runtime.kind, SymbolKind::pdb);
+  EXPECT_FALSE(runtime.managed);
+}
+
+TEST_F(NativeAotProgram, ThatHasNoMapOrADamagedOneSaysSoUnlessThereIsAPdb) {
+  const std::pair<Map, std::string> kinds[] = {
+      {Map::none, "C:\\app.exe: most of its methods have no names without its PDB, because it was built with "
+                  "StackTraceSupport=false"},
+      {Map::damaged, "C:\\app.exe: the map of its methods is damaged, so some of them have no names without its PDB"}};
+  for (const auto& [kind, problem] : kinds) {
+    files_.files.clear();
+    open(image(kind));
+    EXPECT_EQ(symbol_at(kCode + 4).name(), "sub_1000");
+    EXPECT_EQ(symboliser_->problems(), std::vector{problem});
+    symboliser_.emplace(files_, files_);
+    files_.files["C:\\app.pdb"] = pdb();
+    EXPECT_EQ(symbol_at(kCode + 4).name(), "Orders_Client__Fetch");
+    EXPECT_TRUE(symboliser_->problems().empty());
+    symboliser_.emplace(files_, files_);
+  }
+}
+
+TEST_F(NativeAotProgram, WithoutTheExportForDebuggersItIsNone) {
+  open(image(Map::whole, Exports::nothing));
+  EXPECT_EQ(symbol_at(kCode + 4).name(), "sub_1000");
 }
 
 }  // namespace

@@ -144,6 +144,7 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
 // Dumps with content that a recording does not keep; only for html.
 const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots = {
     {"hostile", [] { return std::vector{hostile_snapshot()}; }},
+    {"hostile-tasks", [] { return std::vector{hostile_tasks_snapshot()}; }},
     {"many-threads", [] { return std::vector{many_threads_snapshot(1000)}; }},
     {"two-thousand-threads", [] { return std::vector{many_threads_snapshot(2000)}; }},
     {"series", [] { return series_of_snapshots(); }},

@@ -33,6 +33,13 @@ int main(int argc, char** argv) {
   pdb.scattered = true;
   write(corpus / "pdb_fuzz" / "scattered", pdb.build());
   write(corpus / "pdb_fuzz" / "inlining", pdb_with_inlining().build());
+  PdbBuilder sources = pdb_with_inlining();
+  sources.named_stream("sourcelink$1", R"({"documents": {"b*": "https://example.org/*"}})");
+  sources.named_stream("srcsrv",
+                       "SRCSRV: ini -\r\nVERSION=2\r\nSRCSRV: variables -\r\nhost=https://example.org\r\n"
+                       "SRCSRVTRG=%fnvar%(%var2%)/%fnbksl%(%var3%)/%fnfile%(%var1%)\r\nSRCSRVCMD=\r\n"
+                       "SRCSRV: source files -\r\na.cpp*host*sub/a\r\nc.cpp*host*c\r\nSRCSRV: end -\r\n");
+  write(corpus / "pdb_fuzz" / "sources", sources.build());
   write(corpus / "pdb_fuzz" / "empty", empty_pdb().build());
   write(corpus / "pdb_module_fuzz" / "inlining", parts(module_with_inlining(pdb)));
   PdbModuleBuilder module;
@@ -64,5 +71,11 @@ int main(int argc, char** argv) {
     const auto input =
         ByteWriter().u8(kind_bits - 7).u16(metadata.size()).append(metadata).append(built.map()).bytes();
     write(corpus / "native_aot_fuzz" / ("methods" + std::to_string(kind_bits)), input);
+    const ReflectionSample sample = sample_reflection(0x6000, kind_bits);
+    ByteWriter reflection;
+    reflection.u8(2 + kind_bits - 7).u16(sample.metadata.size()).append(sample.metadata);
+    reflection.u16(sample.types.size()).u16(sample.methods.size());
+    reflection.append(sample.types).append(sample.methods).append(sample.references);
+    write(corpus / "native_aot_fuzz" / ("reflection" + std::to_string(kind_bits)), reflection.bytes());
   }
 }

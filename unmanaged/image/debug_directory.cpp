@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/data_directory.h"
 
 namespace mixwalk {
@@ -13,11 +14,13 @@ constexpr std::size_t kMaxEntries = 64;  // images have up to six
 constexpr std::uint32_t kRsds = 0x53445352;
 constexpr std::uint16_t kPortableMinor = 0x504D;
 constexpr std::size_t kRsdsHeader = 24, kMaxPath = 4096;
+// A name, and the sum: SHA-512 has 64 bytes. No image needs more than two.
+constexpr std::size_t kMaxChecksum = 128, kMaxChecksums = 4;
 
-// An entry, and the place of its data in the file.
+// An entry, and the place of its data.
 struct PlacedEntry {
   DebugEntry entry;
-  std::uint32_t offset = 0, bytes = 0;
+  std::uint32_t rva = 0, offset = 0, bytes = 0;  // in the loaded image; in the file
 };
 
 std::vector<PlacedEntry> read_entries(std::span<const std::byte> directory) {
@@ -29,9 +32,38 @@ std::vector<PlacedEntry> read_entries(std::span<const std::byte> directory) {
                         .major = fields.at<std::uint16_t>(at + 8),
                         .minor = fields.at<std::uint16_t>(at + 10),
                         .type = fields.at<std::uint32_t>(at + 12)},
-                       fields.at<std::uint32_t>(at + 24), fields.at<std::uint32_t>(at + 16)});
+                       fields.at<std::uint32_t>(at + 20), fields.at<std::uint32_t>(at + 24),
+                       fields.at<std::uint32_t>(at + 16)});
   }
   return entries;
+}
+
+void add_hexadecimal(std::string& text, std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const std::byte byte : bytes) {
+    text += kDigits[static_cast<std::uint8_t>(byte) >> 4];
+    text += kDigits[static_cast<std::uint8_t>(byte) & 15];
+  }
+}
+
+std::optional<PdbChecksum> pdb_checksum(const DebugEntry& entry) {
+  if (entry.type != DebugEntry::kPdbChecksum || entry.data.size() > kMaxChecksum) return std::nullopt;
+  const auto end = std::find(entry.data.begin(), entry.data.end(), std::byte{0});
+  if (end == entry.data.begin() || entry.data.end() - end < 2) return std::nullopt;
+  PdbChecksum checksum;
+  for (const std::byte byte : entry.data.first(static_cast<std::size_t>(end - entry.data.begin()))) {
+    const char c = static_cast<char>(byte);
+    const bool plain = (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') || c == '-';
+    if (!plain) return std::nullopt;  // it becomes a part of a request
+    checksum.algorithm += c;
+  }
+  checksum.value.assign(end + 1, entry.data.end());
+  return checksum;
+}
+
+void add_checksum(std::vector<PdbChecksum>& to, const DebugEntry& entry) {
+  auto checksum = to.size() < kMaxChecksums ? pdb_checksum(entry) : std::nullopt;
+  if (checksum) to.push_back(std::move(*checksum));
 }
 
 std::optional<CodeViewId> code_view_id(const DebugEntry& entry) {
@@ -74,20 +106,45 @@ std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool
   return std::nullopt;
 }
 
-std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read) {
+std::vector<PdbChecksum> pdb_checksums(std::span<const DebugEntry> entries) {
+  std::vector<PdbChecksum> checksums;
+  for (const DebugEntry& entry : entries) add_checksum(checksums, entry);
+  return checksums;
+}
+
+std::string checksums_text(std::span<const PdbChecksum> checksums) {
+  std::string text;
+  for (const PdbChecksum& checksum : checksums) {
+    text += (text.empty() ? "" : ";") + checksum.algorithm + ':';
+    add_hexadecimal(text, checksum.value);
+  }
+  return text;
+}
+
+std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read, ImageLayout layout) {
   constexpr std::size_t kHeaderBytes = 4096;  // a linker puts all headers there
   const std::vector<std::byte> begin = read(0, kHeaderBytes);
   const auto stamp = image_stamp(begin);
   if (!stamp) return std::nullopt;
   ImageFileId headers{.timestamp = stamp->timestamp, .size_of_image = stamp->size_of_image, .code_view = {},
                       .portable = {}};
-  const FileRange place = place_of_directory(begin, kDebugDirectory);
-  const auto directory = read(place.offset, std::min<std::size_t>(place.bytes, kMaxEntries * kEntryBytes));
+  const bool loaded = layout == ImageLayout::loaded;
+  const FileRange in_file = place_of_directory(begin, kDebugDirectory);
+  const DirectoryRva in_image = rva_of_directory(begin, kDebugDirectory);
+  const std::size_t bytes = loaded ? in_image.bytes : in_file.bytes;
+  const auto directory = read(loaded ? in_image.rva : in_file.offset, std::min(bytes, kMaxEntries * kEntryBytes));
   for (PlacedEntry& placed : read_entries(directory)) {
     headers.has_pdb_inside |= placed.entry.type == DebugEntry::kEmbeddedPortablePdb;
-    if (placed.entry.type != DebugEntry::kCodeView) continue;
-    const auto data = read(placed.offset, std::min<std::size_t>(placed.bytes, kRsdsHeader + kMaxPath));
+    const bool code_view = placed.entry.type == DebugEntry::kCodeView;
+    if (!code_view && placed.entry.type != DebugEntry::kPdbChecksum) continue;
+    // One byte more than the limit, so that data that is too long is known.
+    const std::size_t limit = code_view ? kRsdsHeader + kMaxPath : kMaxChecksum + 1;
+    const auto data = read(loaded ? placed.rva : placed.offset, std::min<std::size_t>(placed.bytes, limit));
     placed.entry.data = data;
+    if (!code_view) {
+      add_checksum(headers.checksums, placed.entry);
+      continue;
+    }
     auto id = code_view_id(placed.entry);
     std::optional<CodeViewId>& kept = id && id->portable ? headers.portable : headers.code_view;
     if (!kept) kept = std::move(id);
@@ -98,12 +155,8 @@ std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read) {
 
 std::string build_id(const CodeViewId& id) {
   if (!id.path.empty()) return {};
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::byte byte : id.guid) {
-    text += kDigits[static_cast<std::uint8_t>(byte) >> 4];
-    text += kDigits[static_cast<std::uint8_t>(byte) & 15];
-  }
+  add_hexadecimal(text, id.guid);
   return text;
 }
 

@@ -12,7 +12,7 @@ std::string_view to_string(MinidumpError error) noexcept {
       "a text file, not a minidump",
       "an archive: unpack it, and give the dump inside",
       "a dump of the Windows kernel, not of a process",
-      "a core dump of Linux, not a minidump of Windows",
+      "a program or a core dump of Linux, not a minidump of Windows",
       "the dump is cut off, or a table lies beyond its end",
       "the dump does not say which processor it is of",
       "a dump of a 32-bit process (x86); only x64 is read",

@@ -1,27 +1,35 @@
 #include "walker/cli/doctor_symbols.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "symbols/server/symbol_servers.h"
-#include "walker/base/partial_file.h"
+#include "symbols/shares.h"
 
 namespace mixwalk {
 namespace {
 
 using State = DoctorLine::State;
 
-bool is_folder(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path_of(path), ignored);
-}
-
 // Whether the folder is made when the first file is loaded into it.
 bool is_made_when_needed(const std::string& folder, const SymbolPath& path) {
   return std::ranges::any_of(path.servers, [&](const SymbolPath::Server& server) {
     return std::ranges::find(server.stores, folder) != server.stores.end();
   });
+}
+
+DoctorLine folder_line(const std::string& folder, const SymbolPath& path) {
+  DoctorLine line{.check = "symbol path", .found = folder};
+  const FolderState state = folder_at(folder);
+  if (state == FolderState::silent) {
+    line.state = State::note;
+    line.found += " does not answer";
+    line.advice = "name a folder of this machine instead";
+  } else if (state == FolderState::missing && !is_made_when_needed(folder, path)) {
+    line.state = State::note;
+    line.found += " is not a folder";
+    line.advice = "correct --symbol-path or _NT_SYMBOL_PATH";
+  }
+  return line;
 }
 
 DoctorLine server_line(const SymbolPath::Server& server, const SymbolLimits& limits, HttpGet& http) {
@@ -45,11 +53,7 @@ std::vector<DoctorLine> symbol_path_lines(const SymbolPath& path, const SymbolLi
                                "Microsoft's symbol server"});
   }
   for (const SymbolPath::Folder& folder : path.folders) {
-    const bool good = is_folder(folder.path) || is_made_when_needed(folder.path, path);
-    lines.push_back({.state = good ? State::good : State::note,
-                     .check = "symbol path",
-                     .found = folder.path + (good ? "" : " is not a folder"),
-                     .advice = good ? "" : "correct --symbol-path or _NT_SYMBOL_PATH"});
+    lines.push_back(folder_line(folder.path, path));
   }
   for (const SymbolPath::Server& server : path.servers) lines.push_back(server_line(server, limits, http));
   for (const SymbolPath::LeftOut& one : path.left_out) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -63,6 +64,20 @@ std::optional<Failure> unusable(const std::string& path, const MappedFile& file,
   return std::nullopt;
 }
 
+// The names of the images in which stacks end, because neither the dump nor a file has their unwind data. Sorted.
+std::vector<std::string> images_that_end_stacks(const Snapshot& snapshot) {
+  std::set<std::string> names;
+  for (const Thread& thread : snapshot.threads) {
+    const std::vector<StackFrame>& frames = thread.stack.frames;
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+      if (frames[i].kind != FrameKind::gap || frames[i].why != OpenReason::unreadable_unwind) continue;
+      const std::int32_t module = frames[i - 1].module;
+      if (module != Frame::kNone) names.insert(module_name(snapshot.modules[static_cast<std::size_t>(module)]));
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 class DumpFileRun {
  public:
   DumpFileRun(const DumpFileCommand& command, const DumpFileServices& host, const MappedFile& file,
@@ -86,12 +101,12 @@ class DumpFileRun {
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return print_failure(missing);
     CallChecker calls = call_checker(snapshot);
     name(snapshot, calls);
-    say_symbol_problems(problems_of(symboliser_, lines_));
+    say_symbol_problems(symbols_.problems);
     if (mapped_.cut()) return print_failure(unreadable_file(command_.file, kCut));
     if (!snapshot.unasked.empty()) {
       print_failure({ExitCode::ok, input_words(command_.file) + ": managed frames are missing: " + snapshot.unasked});
     }
-    say_missing_assemblies();
+    say_missing_images();
     symbols_.loader.say(symbols_.missing);
     const bool colour = wants_colour(command_, host_.show_colours());
     if (const auto failure = write_dump(snapshot, command_, colour, output, calls)) return print_failure(*failure);
@@ -99,9 +114,11 @@ class DumpFileRun {
     return snapshot.crash ? ExitCode::crash : ExitCode::ok;
   }
 
-  void say_missing_assemblies() const {
-    const std::string text = missing_assemblies_text(missing_assemblies_);
-    if (!text.empty()) print_failure({ExitCode::ok, input_words(command_.file) + ": " + text});
+  void say_missing_images() const {
+    for (const std::string& text :
+         {missing_images_text(missing_images_), missing_assemblies_text(missing_assemblies_)}) {
+      if (!text.empty()) print_failure({ExitCode::ok, input_words(command_.file) + ": " + text});
+    }
   }
 
   // The stacks, without names of native frames.
@@ -111,13 +128,15 @@ class DumpFileRun {
                                 ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
     }
     const OpenedClr clr = host_.open_clr(target_, command_, symbols_.loader.servers());
-    if (!clr.way.empty()) log(clr.way);
+    if (const std::string way = sentence(clr.answers); !way.empty()) log(way);
     Snapshot snapshot =
         target_snapshot(target_, clr.questions.get(), clr.obstacle, [this](const TargetThread& thread) {
           return command_.threads.has_main() || command_.threads.contains(thread.os_id, thread.name);
         }, {.locks = true, .heap = command_.async});
+    snapshot.answers = clr.answers;
     keep_chosen_threads(snapshot, command_.threads, unmatched);
     if (const std::string agreement = sentence(snapshot.calls); !agreement.empty()) log(agreement);
+    missing_images_ = images_that_end_stacks(snapshot);
     if (clr.questions != nullptr) missing_assemblies_ = clr.questions->missing_assemblies();
     snapshot.capture = CaptureMethod::file;
     snapshot.tool_version = kVersion;
@@ -139,6 +158,10 @@ class DumpFileRun {
     symbols_.missing.insert(symbols_.missing.end(), missing.begin(), missing.end());
     std::ranges::sort(symbols_.missing);
     symbols_.missing.erase(std::unique(symbols_.missing.begin(), symbols_.missing.end()), symbols_.missing.end());
+    for (std::string& problem : problems_of(symboliser_, lines_)) {
+      std::vector<std::string>& known = symbols_.problems;
+      if (std::ranges::find(known, problem) == known.end()) known.push_back(std::move(problem));
+    }
   }
 
  private:
@@ -156,7 +179,7 @@ class DumpFileRun {
   TargetImages files_;
   Symboliser symboliser_;
   ManagedLines lines_;
-  std::vector<std::string> missing_assemblies_;
+  std::vector<std::string> missing_images_, missing_assemblies_;
 };
 
 // The file, or standard input, which is read into memory.
@@ -182,7 +205,7 @@ Outcome<Snapshot> read_dump_file(const DumpFileCommand& command, const DumpFileS
   Snapshot snapshot = look.stacks(unmatched);
   CallChecker calls = look.call_checker(snapshot);
   look.name(snapshot, calls);
-  look.say_missing_assemblies();
+  look.say_missing_images();
   if (file.cut()) return unreadable_file(command.file, kCut);
   return snapshot;
 }

@@ -34,7 +34,9 @@ struct DumpFileSymbols {
 
   SymbolPath path;
   SymbolLoader loader;
-  std::vector<MissingPdb> missing;  // in all dump files
+  // In all dump files, each once: the PDBs that were not found, and the symbol files that are not used and why.
+  std::vector<MissingPdb> missing;
+  std::vector<std::string> problems;
 };
 
 // The stacks of a process in a minidump, with names. Facts about the file that a person must know are reported, but not

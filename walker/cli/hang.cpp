@@ -308,7 +308,10 @@ ExitCode run(const HangCommand& command, const DumpFileServices& host) {
     one.symbols = command.symbols;
     return read_dump_file(one, host, symbols);
   });
-  if (!command.quiet) symbols.loader.say(symbols.missing);
+  if (!command.quiet) {
+    say_symbol_problems(symbols.problems);
+    symbols.loader.say(symbols.missing);
+  }
   return code;
 }
 

@@ -1,12 +1,11 @@
 #include "walker/cli/local_symbols.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <iterator>
 
+#include "symbols/shares.h"
 #include "walker/base/count_words.h"
 #include "walker/base/environment.h"
-#include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/cli/output/print_failure.h"
 
@@ -16,6 +15,20 @@ namespace {
 
 std::string symbol_path_text(const SymbolChoice& choice) {
   return choice.path ? *choice.path : environment_text("_NT_SYMBOL_PATH").value_or("");
+}
+
+constexpr const char* kNameTheFolder = "name its folder with --symbol-path";
+constexpr const char* kNameTheFolders = "name their folders with --symbol-path";
+
+// "a.dll, b.dll": the first of them.
+std::string few(const std::vector<std::string>& files) {
+  constexpr std::size_t kMaxNamed = 5, kMaxName = 100;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(files.size(), kMaxNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + printable(files[i], kMaxName);
+  }
+  if (files.size() > kMaxNamed) text += " and " + std::to_string(files.size() - kMaxNamed) + " more";
+  return text;
 }
 
 }  // namespace
@@ -39,21 +52,33 @@ SymbolPath symbol_path_of(const SymbolChoice& choice) {
   return path;
 }
 
-void say_missing_folders(const SymbolChoice& choice) {
-  const SymbolPath path = parse_symbol_path(choice.path.value_or(""), default_symbol_store());
+std::vector<std::string> missing_folders(const SymbolPath& path) {
   std::vector<std::string> made_when_needed = {default_symbol_store()};
   for (const SymbolPath::Server& server : path.servers) {
     made_when_needed.insert(made_when_needed.end(), server.stores.begin(), server.stores.end());
   }
+  std::vector<std::string> lines;
   for (const SymbolPath::Folder& folder : path.folders) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path_of(folder.path), ignored)) continue;
+    if (folder_at(folder.path) != FolderState::missing) continue;
     if (std::ranges::find(made_when_needed, folder.path) != made_when_needed.end()) continue;
-    print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(folder.path) + " is not a folder, and is left out"});
+    lines.push_back(quoted_path(folder.path) + " is not a folder, and is left out");
   }
   for (const SymbolPath::LeftOut& one : path.left_out) {
-    print_failure({ExitCode::ok, "--symbol-path: " + quoted_path(one.part) + ' ' + std::string(one.why) +
-                                     ", and is left out: " + std::string(one.advice)});
+    lines.push_back(quoted_path(one.part) + ' ' + std::string(one.why) + ", and is left out: " +
+                    std::string(one.advice));
+  }
+  return lines;
+}
+
+void say_missing_folders(const SymbolChoice& choice) {
+  const auto lines = missing_folders(parse_symbol_path(choice.path.value_or(""), default_symbol_store()));
+  constexpr std::size_t kMaxShown = 20;
+  for (std::size_t i = 0; i < std::min(lines.size(), kMaxShown); ++i) {
+    print_failure({ExitCode::ok, "--symbol-path: " + lines[i]});
+  }
+  if (lines.size() > kMaxShown) {
+    print_failure({ExitCode::ok, "--symbol-path: " + count_words(lines.size() - kMaxShown, "further part") +
+                                     " of it cannot be used"});
   }
 }
 
@@ -71,6 +96,7 @@ std::vector<std::string> LocalSymbols::problems() const { return problems_of(sym
 std::vector<std::string> problems_of(const Symboliser& native, const ManagedLines& managed) {
   std::vector<std::string> problems = native.problems();
   problems.insert(problems.end(), managed.problems().begin(), managed.problems().end());
+  std::ranges::move(silent_shares(), std::back_inserter(problems));
   return problems;
 }
 
@@ -114,17 +140,21 @@ std::string missing_text(const std::vector<MissingPdb>& missing) {
 }
 
 std::string missing_assemblies_text(const std::vector<std::string>& files) {
-  constexpr std::size_t kMaxNamed = 5, kMaxName = 100;
   if (files.empty()) return {};
-  const bool several = files.size() > 1;
-  std::string text = several ? "the assemblies " : "the assembly ";
-  for (std::size_t i = 0; i < std::min(files.size(), kMaxNamed); ++i) {
-    text += (i == 0 ? "" : ", ") + printable(files[i], kMaxName);
+  if (files.size() == 1) {
+    return "the assembly " + few(files) + " is not in the dump, so its methods have no names; " + kNameTheFolder;
   }
-  if (files.size() > kMaxNamed) text += " and " + std::to_string(files.size() - kMaxNamed) + " more";
-  text += several ? " are not in the dump, so their methods have no names; name their folders with --symbol-path"
-                  : " is not in the dump, so its methods have no names; name its folder with --symbol-path";
-  return text;
+  return "the assemblies " + few(files) + " are not in the dump, so their methods have no names; " + kNameTheFolders;
+}
+
+std::string missing_images_text(const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  if (files.size() == 1) {
+    return "the unwind data of the image " + few(files) + " is not in the dump, so stacks end in the image; " +
+           kNameTheFolder;
+  }
+  return "the unwind data of the images " + few(files) + " is not in the dump, so stacks end in these images; " +
+         kNameTheFolders;
 }
 
 }  // namespace mixwalk

@@ -27,8 +27,11 @@ inline SymbolChoice offline(SymbolChoice choice) {
 // servers that are to be asked.
 SymbolPath symbol_path_of(const SymbolChoice& choice);
 
-// Prints a line for each part of a given --symbol-path in which nothing can be found: it does not exist, or is on
-// another machine. Nothing for the environment variable, which is not of this command; mixwalk doctor checks it.
+// A line for each part of the path in which nothing can be found: it does not exist, or is on another machine. A share
+// whose machine does not answer has its line among silent_shares().
+std::vector<std::string> missing_folders(const SymbolPath& path);
+// Prints these lines for a given --symbol-path. Nothing for the environment variable, which is not of this command;
+// mixwalk doctor checks it.
 void say_missing_folders(const SymbolChoice& choice);
 
 // The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
@@ -78,5 +81,7 @@ std::string missing_text(const std::vector<MissingPdb>& missing);
 // One line for people about assemblies of a dump whose metadata was not found (ClrQuestions::missing_assemblies), with
 // what helps. Empty if none is missing. Of a long list the text has only the first entries.
 std::string missing_assemblies_text(const std::vector<std::string>& files);
+// The same about images in which stacks of a dump end (images_that_end_stacks).
+std::string missing_images_text(const std::vector<std::string>& files);
 
 }  // namespace mixwalk

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "unmanaged/step/memory_reader.h"
 #include "walker/clr/clr_questions.h"
 #include "walker/clr/jitted_step.h"
@@ -21,7 +23,8 @@ class ClrJittedStep final : public JittedStep {
   void forget() { hidden_.forget(); }
 
  private:
-  StepResult step_in_image(Cursor& frame, const StackCopy& stack);
+  // `image_base`: as in ClrCode.
+  StepResult step_in_image(std::uint64_t image_base, Cursor& frame, const StackCopy& stack);
 
   ClrQuestions& clr_;
   const MemoryReader& memory_;

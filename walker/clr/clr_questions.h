@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,8 @@ struct ClrCode {
   std::uint64_t gc_info = 0;  // address of the method's GC information
   // Whether the code is in a code heap, with a code header before it. Otherwise it is in a ReadyToRun image.
   bool jitted = false;
+  // Where that image begins; 0 if it is not known. Only the runtime's data contracts say it.
+  std::uint64_t image_base = 0;
 
   bool operator==(const ClrCode&) const = default;
 };
@@ -60,6 +63,22 @@ struct ClrThread {
   std::uint64_t thrown = 0;  // address of the pointer to the exception that it threw last; 0 if there is none
 
   bool operator==(const ClrThread&) const = default;
+};
+
+// The exceptions that a thread handles: it is in a filter, a catch or a finally, or still on the way there.
+struct ClrThreadExceptions {
+  // More of them are left out. A handler that throws lets the exception before it stay until the new one is caught.
+  static constexpr std::size_t kMost = 16;
+  struct Exception {
+    std::uint64_t tracker = 0;  // of the runtime's ExceptionInfo, which is in general on the thread's stack
+    std::uint64_t object = 0;
+
+    bool operator==(const Exception&) const = default;
+  };
+  std::uint32_t os_id = 0;
+  std::vector<Exception> exceptions;  // innermost first
+
+  bool operator==(const ClrThreadExceptions&) const = default;
 };
 
 // The monitor of an object with a sync block, if a thread holds it or waits for it.
@@ -182,6 +201,9 @@ class ClrQuestions {
   // The runtime's name for code without a MethodDesc (thunks, precode, helpers). Returns an empty text if unknown.
   virtual std::string code_name(std::uint64_t address) = 0;
   virtual std::vector<ClrThread> threads() = 0;
+  // The threads that handle exceptions. Empty if this is not known: only the runtime's data contracts say it (the
+  // debugging library does not give the innermost exception).
+  virtual std::vector<ClrThreadExceptions> handled_exceptions() { return {}; }
   // Sync blocks from this number on, as many as can be read in a short time. Returns nothing if no answer came.
   virtual std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) = 0;
   // The types of objects in the form for people: "System.Collections.Generic.List<System.Int32>". The result is in the

@@ -112,10 +112,19 @@ void fields(MessageIO& io, ClrLock& lock) {
   io.varint(7, lock.semaphore);
 }
 
+void fields(MessageIO& io, CodeViewId& id) {
+  io.guid(1, id.guid, "a PDB's id is no GUID");
+  io.varint(2, id.age);
+  io.varint(3, id.timestamp);
+  io.varint(4, id.portable);
+  text(io, 5, id.path);
+}
+
 void fields(MessageIO& io, Assembly& assembly) {
   text(io, 1, assembly.path);
   io.guid(2, assembly.mvid, "an MVID is no GUID");
   io.varint(3, assembly.optimised);
+  io.message(4, assembly.pdb, fields);
 }
 
 void fields(MessageIO& io, ClrIlPlaces::Place& place) {

@@ -17,7 +17,7 @@ namespace mixwalk {
 // kind of the message. There is one open question at a time. The side that asks treats answers as hostile, since the
 // library works on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and
 // rejects what it does not understand.
-inline constexpr std::uint32_t kQuestionsVersion = 6;
+inline constexpr std::uint32_t kQuestionsVersion = 7;
 inline constexpr std::size_t kMaxQuestionBytes = 8 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
 // The number of addresses in one question for methods, types or places in IL. All their names fit into a message.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "symbols/clr_stub.h"
+#include "walker/merge/stub_callees.h"
 
 namespace mixwalk {
 
@@ -19,22 +20,22 @@ ManagedCode::Function QuestionedCode::at(std::uint64_t ip) noexcept {
 namespace {
 
 // The word in StackFrame::callee may be anything. It counts only if it is a method to which such a stub can lead.
-std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr) {
+std::string called_by(ClrStub stub, std::uint64_t callee, ClrQuestions& clr) {
   if (stub != ClrStub::pinvoke && stub != ClrStub::com_out) return {};
   const ClrMethod method = clr.method(callee);
   if (stub == ClrStub::pinvoke) return method.import;
   return method.com ? method.name : std::string();
 }
 
-// To be called when the frames above the stub have their names.
+// To be called when the frames above the stub, or above the method with an inlined stub, have their names.
 void add_target(Stack& stack, std::size_t place, ClrQuestions& clr) {
   StackFrame& frame = stack.frames[place];
-  const ClrStub stub = clr_stub(frame.name);
+  const ClrStub stub = frame.kind == FrameKind::managed ? ClrStub::pinvoke : clr_stub(frame.name);
   if ((stub == ClrStub::reverse_pinvoke || stub == ClrStub::com_in) && place != 0) {
     const Frame& called = stack.frames[place - 1];
     if (called.kind == FrameKind::managed) frame.target = called.name;
   }
-  if (frame.callee != 0) frame.target = called_by_stub(stub, frame.callee, clr);
+  if (frame.callee != 0) frame.target = called_by(stub, frame.callee, clr);
 }
 
 // The kind of code that the runtime has made and that belongs to no method: "CLRStub[VSD_ResolveStub]@7ffa1234" →
@@ -74,11 +75,12 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr, std::chrono::millisec
     std::vector<StackFrame>& frames = thread.stack.frames;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (!frames[i].name.empty()) continue;
-      if (std::chrono::steady_clock::now() >= end) return;
+      if (std::chrono::steady_clock::now() >= end) break;
       name_unknown_code(frames[i], clr);
       if (frames[i].function != 0) frames[i].name = clr.method(frames[i].function).name;
-      if (frames[i].kind == FrameKind::stub) add_target(thread.stack, i, clr);
+      if (frames[i].kind == FrameKind::stub || frames[i].callee != 0) add_target(thread.stack, i, clr);
     }
+    show_inlined_stubs(thread.stack);
   }
 }
 

@@ -20,10 +20,11 @@ class QuestionedCode final : public ManagedCode {
   ClrQuestions& clr_;
 };
 
-// Gives frames of functions the function's name, and stubs their target (Frame::target). The target follows from
-// StackFrame::callee or from the managed frame that the stub called. A method that the library cannot name gets no
-// name. Native frames in code that the runtime has made for itself become stubs, named by the code's kind. After
-// `longest`, no more frames get names: a forged dump may have a million methods, each with the longest of names.
+// Gives frames of functions the function's name, and stubs their target (Frame::target). Stubs that the JIT has inlined
+// become frames as well. The target follows from StackFrame::callee or from the managed frame that the stub called. A
+// method that the library cannot name gets no name. Native frames in code that the runtime has made for itself become
+// stubs, named by the code's kind. After `longest`, no more frames get names: a forged dump may have a million methods,
+// each with the longest of names.
 void name_functions(Snapshot& snapshot, ClrQuestions& clr, std::chrono::milliseconds longest = std::chrono::minutes(2));
 
 // Gives managed frames their places in IL (Frame::il), and the snapshot its assemblies. Frames whose code belongs to

@@ -134,7 +134,6 @@ Json task_json(const AsyncTask& task) {
   if (!task.file.empty()) json["file"] = task.file;
   if (task.line != 0) json["line"] = task.line;
   if (!task.source_url.empty()) json["source_url"] = task.source_url;
-  if (task.line_approximate) json["line_approximate"] = true;
   if (!task.awaits.empty()) json["awaits"] = task.awaits;
   if (task.awaits_left_out != 0) json["awaits_left_out"] = task.awaits_left_out;
   if (task.object != 0) json["object"] = hex(task.object);
@@ -181,6 +180,17 @@ void put_async_work(Json& json, const Snapshot& snapshot, const AsyncFrames& fra
   }
 }
 
+Json objects_json(const std::vector<CrashObject>& objects) {
+  Json json = Json::array();
+  for (const CrashObject& object : objects) {
+    json.push_back({{"type", object.type},
+                    {"message", or_null(object.message)},
+                    {"hresult", object.hresult == 0 ? Json(nullptr) : Json(hex(object.hresult))},
+                    {"trace", object.trace}});
+  }
+  return json;
+}
+
 Json wait_json(const FrameNames& names, const Thread& thread) {
   const Wait wait = wait_of(names, thread);
   if (wait.rule.empty()) return nullptr;
@@ -198,6 +208,8 @@ std::vector<std::string_view> trait_names(const ThreadTraits& traits) {
   if (traits.sta) names.push_back("sta");
   if (traits.mta) names.push_back("mta");
   if (traits.pumps) names.push_back("pumps");
+  if (traits.limited) names.push_back("limited");
+  if (traits.unlimited) names.push_back("unlimited");
   return names;
 }
 
@@ -216,6 +228,9 @@ Json thread_json(const FrameNames& names, const AsyncFrames& async_frames, const
   json["standing"] = enum_name(standing_of(names, thread));
   json["wait"] = wait_json(names, thread);
   put_task(json, "waits_for_task", thread.waits_for_task);
+  for (const HandledException& exception : thread.handles) {
+    json["handles"].push_back({{"objects", objects_json(exception.objects)}});
+  }
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
   json["engine"] = enum_name(stack.engine);
@@ -277,13 +292,7 @@ Json crash_json(const Snapshot& snapshot) {
   const CrashPlace place = crash_place(names);
   if (place.frame != kNoFrame) json["frame"] = place.frame;
   if (place.program != kNoFrame) json["program_frame"] = place.program;
-  json["objects"] = Json::array();
-  for (const CrashObject& object : crash.objects) {
-    json["objects"].push_back({{"type", object.type},
-                               {"message", or_null(object.message)},
-                               {"hresult", object.hresult == 0 ? Json(nullptr) : Json(hex(object.hresult))},
-                               {"trace", object.trace}});
-  }
+  json["objects"] = objects_json(crash.objects);
   return json;
 }
 
@@ -324,7 +333,8 @@ Json counters_json(const Counters& counters) {
   return json;
 }
 
-Json document(const Snapshot& snapshot, const FrameFilter& filter) {
+// The document, whose threads are still to come: an empty array at its end.
+Json document_without_threads(const Snapshot& snapshot, const AsyncFrames& async_frames, const FrameFilter& filter) {
   const Runtime& runtime = snapshot.runtime;
   Json json = {{"format", "mixwalk-dump"}, {"version", kJsonDumpVersion}};
   json["tool"] = "mixwalk " + snapshot.tool_version;
@@ -344,6 +354,9 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["runtime"] = {{"name", runtime.name},
                      {"version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
                                              runtime.build, runtime.revision)}};
+  const RuntimeAnswers& answers = snapshot.answers;
+  json["runtime"]["source"] = answers.by == RuntimeSource::automatic ? Json(nullptr) : Json(enum_name(answers.by));
+  json["runtime"]["source_reason"] = or_null(answers.why);
   json["counters"] = counters_json(count(snapshot));
   json["moments"] = Json::array();
   for (const Moment& moment : snapshot.moments) {
@@ -354,25 +367,39 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["locks_missing"] = or_null(snapshot.locks_missing);
   json["locks"] = Json::array();
   for (const Lock& lock : snapshot.locks) json["locks"].push_back(lock_json(lock));
-  const AsyncFrames async_frames(snapshot);
   put_async_work(json, snapshot, async_frames);
   json["threads"] = Json::array();
-  const FrameNames names(snapshot);
-  const std::vector<ThreadRoles> roles = thread_roles(snapshot);
-  for (std::size_t i = 0; i < roles.size(); ++i) {
-    json["threads"].push_back(thread_json(names, async_frames, snapshot.threads[i], roles[i], filter));
-  }
   return json;
+}
+
+// Names come from the target, so bytes that are not UTF-8 become U+FFFD instead of an exception. The text is pure
+// ASCII, so nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
+std::string text_of(const Json& json) {
+  constexpr bool kAscii = true;
+  return json.dump(1, ' ', kAscii, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
 bool write_json(const Snapshot& snapshot, const FrameFilter& filter, ByteSink& sink) {
-  // Names come from the target, so bytes that are not UTF-8 become U+FFFD instead of an exception. The document is pure
-  // ASCII, so nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
-  constexpr bool kAscii = true;
-  return sink.write(
-      document(snapshot, filter).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");
+  const AsyncFrames async_frames(snapshot);
+  const FrameNames names(snapshot);
+  const std::vector<ThreadRoles> roles = thread_roles(snapshot);
+  std::string text = text_of(document_without_threads(snapshot, async_frames, filter));
+  text.resize(text.size() - std::string_view("]\n}").size());
+  // Each thread is written by itself, since the values of all of them take far more memory than the snapshot.
+  const char* before = "\n  ";
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    text += before;
+    before = ",\n  ";
+    for (const char c : text_of(thread_json(names, async_frames, snapshot.threads[i], roles[i], filter))) {
+      text += c;
+      if (c == '\n') text += "  ";  // no text in JSON has a line break
+    }
+    if (!sink.write(text)) return false;
+    text.clear();
+  }
+  return sink.write(text + (roles.empty() ? "]\n}\n" : "\n ]\n}\n"));
 }
 
 }  // namespace mixwalk

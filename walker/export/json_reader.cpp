@@ -215,8 +215,38 @@ ThreadTraits read_traits(const Json& json) {
     traits.sta = traits.sta || word == "sta";
     traits.mta = traits.mta || word == "mta";
     traits.pumps = traits.pumps || word == "pumps";
+    traits.limited = traits.limited || word == "limited";
+    traits.unlimited = traits.unlimited || word == "unlimited";
   }
   return traits;
+}
+
+// An exception and its inner ones.
+std::vector<CrashObject> read_exceptions(const Json& json) {
+  std::vector<CrashObject> objects;
+  for (const Json& from : json) {
+    if (objects.size() == kMaxCrashObjects) break;
+    CrashObject& object = objects.emplace_back();
+    object.type = text_of(from, "type");
+    object.message = text_of(from, "message");
+    object.hresult = static_cast<std::uint32_t>(hex_of(from, "hresult"));
+    const Json* const trace = member(from, "trace");
+    if (trace == nullptr) continue;
+    if (!trace->is_array()) refuse("trace", "array");
+    for (const Json& frame : *trace) {
+      if (!frame.is_string()) refuse("trace", "array of texts");
+      if (object.trace.size() < kMaxCrashTrace) object.trace.push_back(frame.get<std::string>());
+    }
+  }
+  return objects;
+}
+
+std::vector<HandledException> read_handled(const Json& json) {
+  std::vector<HandledException> handled;
+  for (const Json& from : array_of(json, "handles")) {
+    handled.push_back({read_exceptions(array_of(from, "objects"))});
+  }
+  return handled;
 }
 
 Thread read_thread(const Json& json, const Snapshot& snapshot) {
@@ -239,6 +269,7 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
   if (thread.moment > snapshot.moments.size()) refuse("moment", "moment that is there");
   thread.waits_for_task = task_index_of(json, "waits_for_task", snapshot.tasks.size());
   thread.traits = read_traits(json);
+  thread.handles = read_handled(json);
   thread.stack = read_stack(json, snapshot);
   return thread;
 }
@@ -270,7 +301,6 @@ AsyncTask read_task(const Json& json, std::size_t tasks, std::size_t contexts) {
   task.file = text_of(json, "file");
   task.line = number_of<std::uint32_t>(json, "line");
   if (std::string url = text_of(json, "source_url"); is_web_url(url)) task.source_url = std::move(url);
-  task.line_approximate = flag_of(json, "line_approximate");
   task.awaits = task_indices_of(json, "awaits", tasks);
   if (task.awaits.size() > AsyncTask::kMaxAwaits) throw Nonsense{"a task waits for too many tasks"};
   task.awaits_left_out = number_of<std::uint32_t>(json, "awaits_left_out");
@@ -322,20 +352,7 @@ std::optional<Crash> read_crash(const Json& document) {
   crash.touched = hex_of(json, "touched");
   crash.detail = static_cast<std::uint32_t>(hex_of(json, "detail"));
   crash.text = text_of(json, "text");
-  for (const Json& from : array_of(json, "objects")) {
-    if (crash.objects.size() == kMaxCrashObjects) break;
-    CrashObject& object = crash.objects.emplace_back();
-    object.type = text_of(from, "type");
-    object.message = text_of(from, "message");
-    object.hresult = static_cast<std::uint32_t>(hex_of(from, "hresult"));
-    const Json* const trace = member(from, "trace");
-    if (trace == nullptr) continue;
-    if (!trace->is_array()) refuse("trace", "array");
-    for (const Json& frame : *trace) {
-      if (!frame.is_string()) refuse("trace", "array of texts");
-      if (object.trace.size() < kMaxCrashTrace) object.trace.push_back(frame.get<std::string>());
-    }
-  }
+  crash.objects = read_exceptions(array_of(json, "objects"));
   return crash;
 }
 
@@ -377,6 +394,7 @@ Snapshot read_document(const Json& json) {
   const Json& runtime = object_of(json, "runtime");
   snapshot.runtime.name = text_of(runtime, "name");
   read_version(text_of(runtime, "version"), snapshot.runtime);
+  snapshot.answers = {word_of<RuntimeSource>(runtime, "source"), text_of(runtime, "source_reason")};
   for (const Json& moment : array_of(json, "moments")) {
     snapshot.moments.push_back({number_of<std::uint64_t>(moment, "stood_ns")});
   }

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "unmanaged/sha256.h"
 #include "walker/base/message_builder.h"
-#include "walker/base/sha256.h"
 #include "walker/export/string_table.h"
 #include "walker/model/reached_rate.h"
 #include "walker/shown/clamped.h"

@@ -83,7 +83,7 @@ class DumpTextWriter {
   }
 
   std::string thread(const Thread& thread) const {
-    std::string text = "\n" + thread_line(thread) + "\n" + wait_lines(thread);
+    std::string text = "\n" + thread_line(thread) + "\n" + wait_lines(thread) + handled_lines(thread);
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
     const auto folded = options_.filter.all ? std::vector<FoldedFrames>() : runtime_frames_.of(thread.stack);
     auto fold = folded.begin();
@@ -169,6 +169,11 @@ class DumpTextWriter {
       text = "from outside: " + std::string(outside_sentence(snapshot_));
       if (!snapshot_.capture_reason.empty()) text += " (" + bounded(snapshot_.capture_reason) + ")";
       text += '\n';
+    }
+    // The runtimes before .NET 9 have no contracts, so there the library is what answers.
+    constexpr std::uint16_t kFirstWithContracts = 9;
+    if (snapshot_.answers.by == RuntimeSource::debugging_library && snapshot_.runtime.major >= kFirstWithContracts) {
+      text += bounded(sentence(snapshot_.answers)) + "\n";
     }
     if (!snapshot_.unasked.empty()) text += "managed frames are missing: " + bounded(snapshot_.unasked) + "\n";
     if (!snapshot_.locks_missing.empty() && snapshot_.locks_missing != snapshot_.unasked) {
@@ -261,7 +266,8 @@ class DumpTextWriter {
     const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id);
     const Wait wait = wait_of(names_, thread);
     const bool said = wait.state != WaitState::runs && !wait.words.empty() && !is_crashed(thread);
-    // Tasks, semaphores and events of .NET wait to be pulsed at an object of their own, which means nothing to a reader.
+    // Tasks, semaphores and events of .NET wait to be pulsed at an object of their own, which means nothing to a
+    // reader.
     const std::vector<StackFrame>& frames = thread.stack.frames;
     const bool by_method = wait.frame < frames.size() && frames[wait.frame].kind == FrameKind::managed;
     const bool own_object = pulse && said && by_method && wait.rule != "monitor-wait";
@@ -280,6 +286,20 @@ class DumpTextWriter {
     return text;
   }
 
+  // The exceptions that the thread handles, with their inner exceptions.
+  std::string handled_lines(const Thread& thread) const {
+    std::string text;
+    std::size_t lines = 0;
+    for (const HandledException& exception : thread.handles) {
+      for (const std::string& line : handled_words(exception)) {
+        if (++lines <= kMaxTextExceptions) text += fmt::format("  {}{}{}\n", paint(kGap), bounded(line), paint(kReset));
+      }
+    }
+    if (lines <= kMaxTextExceptions) return text;
+    return text + fmt::format("  {}… {}{}\n", paint(kDim), count_words(lines - kMaxTextExceptions, "more exception"),
+                              paint(kReset));
+  }
+
   static std::string lock_label(const Lock& lock) {
     const bool is_object = lock.kind == LockKind::monitor || lock.kind == LockKind::threading_lock ||
                            lock.kind == LockKind::semaphore;
@@ -288,7 +308,9 @@ class DumpTextWriter {
                              : lock.kind == LockKind::monitor      ? "an object"
                                                                    : std::string(sentence(lock.kind));
     if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);
-    return lock.type.empty() ? what : what + ' ' + in_quotes(lock.type);
+    if (lock.type.empty()) return what;
+    return lock.kind == LockKind::callback ? fmt::format("{} ({})", what, bounded(lock.type))
+                                           : what + ' ' + in_quotes(lock.type);
   }
 
   std::string held_by(const Lock& lock) const {

@@ -14,6 +14,8 @@ bool write_text(const Snapshot& snapshot, const ShowOptions& options, ByteSink& 
 
 inline constexpr std::size_t kMaxTextNameBytes = 1000;
 inline constexpr std::size_t kMaxTextLocks = 20;  // the most locks that are listed for one thread
+// The most exceptions that are listed for one thread, inner ones included.
+inline constexpr std::size_t kMaxTextExceptions = 20;
 inline constexpr std::size_t kMaxTextTaskGroups = 50;  // the most kinds of chains of tasks that are listed
 inline constexpr std::size_t kMaxTextPoolItems = 5;    // the most items of the thread pool's queue that are listed
 

@@ -122,7 +122,8 @@ void find_deadlock(ProcessFindings& process, const GraphChains& waits, const Wai
               : FindingKind::deadlock,
       Severity::deadlock,
       context ? context_deadlock_text(threads.size(), server_of(process, waits, chain), threads.front().words)
-      : tasks ? async_cycle_text(threads.size(), std::max<std::size_t>(1, count_tasks(process, nodes)))
+      : tasks ? async_cycle_text(threads.size(), std::max<std::size_t>(1, count_tasks(process, nodes)),
+                                 has(process, nodes, WaitNode::Kind::lock))
               : deadlock_text(threads.size()));
   // The title has said all of it.
   if (context && threads.size() == 1 && process.graph.node(nodes.front()).kind == WaitNode::Kind::task) {

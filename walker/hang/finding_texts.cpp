@@ -78,6 +78,10 @@ FindingText crash_text(const Crash& crash) {
   return {"Crash: " + crash_words(crash), crash_details(crash)};
 }
 
+std::string handler_detail(const Thread& thread) {
+  return thread_words(thread, "Thread") + " " + clipped(handled_words(thread.handles.front()).front());
+}
+
 FindingText deadlock_text(std::size_t threads) {
   return {threads == 1 ? "Deadlock: a thread waits for a lock that it holds itself"
                        : "Deadlock of " + count_words(threads, "thread"),
@@ -92,7 +96,12 @@ FindingText context_deadlock_text(std::size_t threads, const Thread& server, std
            "use ConfigureAwait(false)."}};
 }
 
-FindingText async_cycle_text(std::size_t threads, std::size_t tasks) {
+FindingText async_cycle_text(std::size_t threads, std::size_t tasks, bool semaphore) {
+  if (threads == 0 && tasks == 1) {
+    return {semaphore ? "Deadlock of a task that waits for a semaphore that it has entered itself"
+                      : "Deadlock of a task that waits for itself",
+            {}};
+  }
   std::string title = "Deadlock of ";
   if (threads != 0) title += count_words(threads, "thread") + " and ";
   return {title + count_words(tasks, "task") + " that wait for each other", {}};
@@ -117,8 +126,7 @@ FindingText chain_text(const ChainJudgement& chain) {
 FindingText unclear_circle_text(std::size_t threads, const Lock& semaphore) {
   return {threads == 1 ? "A thread may wait for a semaphore that it has entered itself"
                        : count_words(threads, "thread") + " may wait for each other",
-          {"It is not known how many can enter " + lock_words(semaphore) +
-           ". So another thread or task may have entered it too, and may release it."}};
+          {open_semaphore_words(semaphore)}};
 }
 
 std::string waiter_words(const Lock& lock, const Thread* owner) {

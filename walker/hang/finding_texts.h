@@ -21,7 +21,8 @@ FindingText crash_text(const Crash& crash);
 FindingText deadlock_text(std::size_t threads);
 // `server`: the thread that serves the context. `waits`: what it waits for, if no other thread is in the circle.
 FindingText context_deadlock_text(std::size_t threads, const Thread& server, std::string_view waits);
-FindingText async_cycle_text(std::size_t threads, std::size_t tasks);
+// `semaphore`: whether a semaphore is in the circle.
+FindingText async_cycle_text(std::size_t threads, std::size_t tasks, bool semaphore);
 
 // What was judged of a chain of threads.
 struct ChainJudgement {
@@ -76,6 +77,9 @@ FindingText unclear_task_text(std::size_t threads, const Thread& first, std::str
 FindingText common_call_text(std::size_t threads, std::string_view call);
 // `first`: the first of the threads, and its wait.
 FindingText stuck_text(std::size_t threads, const Thread& first, const Wait& wait);
+
+// A thread that handles an exception with at least one object, as a detail of a finding about that thread.
+std::string handler_detail(const Thread& thread);
 
 // The handlers of ProcessExit. `exits`: the thread that has called Environment.Exit; null if none is seen.
 FindingText exit_text(bool hangs, const Thread* exits);

@@ -19,7 +19,8 @@ constexpr EnumTexts<kLastLockKind> kLockWords{
     "answer to a local procedure call",
     "end of a thread",
     "pause of all managed code",
-    "semaphore"};
+    "semaphore",
+    "end of a callback"};
 
 constexpr EnumTexts<Verdict::gone> kVerdictWords{
     "seen once", "stuck", "spinning", "waiting", "idle", "back at the same place", "moved", "unclear", "new", "gone"};
@@ -42,6 +43,18 @@ std::string lock_words(const Lock& lock) {
   std::string text = "the " + std::string(words_of(lock));
   if (lock.address != 0) text += " " + hex(lock.address);
   return lock.type.empty() || lock.is_loader_lock() ? text : text + " (" + clipped(lock.type) + ")";
+}
+
+std::string open_semaphore_words(const Lock& semaphore) {
+  const std::size_t known = semaphore.sharers.size() + semaphore.task_holders.size();
+  std::string text;
+  if (semaphore.recursion == 0) {
+    text = "It is not known how many can enter " + lock_words(semaphore);
+  } else {
+    text = std::to_string(semaphore.recursion) + " can enter " + lock_words(semaphore) + ", and only " +
+           std::to_string(known) + (known == 1 ? " that has entered it is known" : " that have entered it are known");
+  }
+  return text + ". So another thread or task may have entered it too, and may release it.";
 }
 
 std::string time_words(std::uint64_t milliseconds) {

@@ -36,6 +36,8 @@ std::string thread_words(const Thread& thread, std::string_view begin = "thread"
 std::string_view words_of(const Lock& lock) noexcept;
 // "the monitor 0x1f40 (System.Object)".
 std::string lock_words(const Lock& lock);
+// Why the known holders of a semaphore may not be all: "It is not known how many can enter …".
+std::string open_semaphore_words(const Lock& semaphore);
 // What a thread does, and for how long: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".
 std::string state_words(const ThreadHistory& thread);
 // "3 more threads wait behind them.", for threads that the title does not count.

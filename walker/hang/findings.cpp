@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "walker/hang/finding_gaps.h"
 #include "walker/hang/finding_words.h"
@@ -16,6 +19,31 @@ namespace {
 
 bool lacks_frames(const Snapshot& dump) {
   return dump.omissions.native_frames || dump.omissions.frames_beyond != 0 || !dump.unasked.empty();
+}
+
+// What decides which of two findings comes first: the weight and the kind, then that the program's main thread is in
+// it, the number of its threads, and their names. The ids of threads differ from run to run, and decide nothing.
+auto rank_of(const Findings& findings, const Finding& finding) {
+  bool main = false;
+  std::vector<std::string_view> names;
+  for (const FindingThread& part : finding.threads) {
+    const ThreadHistory& thread = findings.threads[part.thread];
+    main = main || thread.roles.main;
+    names.emplace_back(thread.name);
+  }
+  std::ranges::sort(names);
+  const std::size_t fewer = ~(finding.threads.size() + finding.behind.size());
+  return std::tuple(finding.severity, finding.kind, !main, fewer, std::move(names));
+}
+
+void sort_findings(Findings& out) {
+  // The index keeps findings of one rank in their order.
+  std::vector<std::pair<decltype(rank_of(out, out.findings.front())), std::size_t>> order;
+  for (std::size_t i = 0; i < out.findings.size(); ++i) order.emplace_back(rank_of(out, out.findings[i]), i);
+  std::ranges::sort(order);
+  std::vector<Finding> sorted;
+  for (const auto& [rank, at] : order) sorted.push_back(std::move(out.findings[at]));
+  out.findings = std::move(sorted);
 }
 
 }  // namespace
@@ -48,9 +76,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     std::ranges::move(found.findings, std::back_inserter(out.findings));
     add_finding_gaps(dumps[numbers.back()], numbers.back(), std::span(out.threads).subspan(first), out.gaps);
   }
-  std::ranges::stable_sort(out.findings, [](const Finding& a, const Finding& b) {
-    return a.severity != b.severity ? a.severity < b.severity : a.kind < b.kind;
-  });
+  sort_findings(out);
   out.groups = stack_groups(out.threads, functions);
   if (!dumps.empty()) out.tree = parallel_stacks(dumps.back(), functions.back());
   return out;

@@ -82,7 +82,8 @@ struct DumpInfo {
 struct Findings {
   std::vector<DumpInfo> dumps;         // for the given dumps, in their order
   std::vector<ThreadHistory> threads;  // the threads of all dumps, by OS id
-  std::vector<Finding> findings;       // the most severe first
+  // The most severe first. Of those of a kind, that of the main thread comes first, then the one with most threads.
+  std::vector<Finding> findings;
   std::vector<StackGroup> groups;      // each thread is in one of them
   std::vector<TreeNode> tree;          // of the last dump
   bool frames_missing = false;         // a dump lacks frames, so threads may be stuck that are not found to be

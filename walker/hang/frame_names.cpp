@@ -43,6 +43,16 @@ bool has_method(const Thread& thread, std::string_view begin) {
   });
 }
 
+// CancellationTokenSource.cs of .NET 8 to 10 (public). The last two run in a SynchronizationContext; the JIT may make
+// one method of them.
+bool runs_cancellation_callbacks(const Frame& frame) noexcept {
+  constexpr std::string_view kRunners[] = {"System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(",
+                                           "System.Threading.CancellationTokenSource+CallbackNode.ExecuteCallback(",
+                                           "System.Threading.CancellationTokenSource+<>c.<ExecuteCallbackHandlers>"};
+  return frame.kind == FrameKind::managed &&
+         std::ranges::any_of(kRunners, [&](std::string_view begin) { return frame.name.starts_with(begin); });
+}
+
 std::string method_of(std::string_view name) {
   name = name.substr(0, kMaxRead);
   std::string method;

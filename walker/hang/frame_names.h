@@ -19,6 +19,9 @@ std::string method_of(std::string_view name);
 // Whether a managed frame of the thread has a name that begins so.
 bool has_method(const Thread& thread, std::string_view begin);
 
+// Whether this is a managed frame of .NET that runs the callbacks of a cancellation.
+bool runs_cancellation_callbacks(const Frame& frame) noexcept;
+
 // Classifies the frames of a dump, as rules need it. Refers to the snapshot. Pure.
 class FrameNames {
  public:

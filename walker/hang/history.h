@@ -33,6 +33,7 @@ struct Sighting {
   // Whether the thread has certainly gone on since the dump directly before, which contains it: it has another stack,
   // or it has run.
   bool went_on = false;
+  bool moved = false;  // whether it has another stack than in that dump
   // A number for the tasks that the thread waits for, up to the one at the end (path_number()); 0 if there is none.
   std::uint64_t task_path = 0;
 

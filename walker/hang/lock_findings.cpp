@@ -170,8 +170,7 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<WaitCh
 // ProcessExit, for which Environment.Exit waits, on the finalizer thread.
 bool does_work_for(const Thread& thread, std::string_view wait) {
   if (wait == "exit" || wait == "finalizers-wait") return is_finalizer(thread);
-  return wait == "cancellation-callback" &&
-         has_method(thread, "System.Threading.CancellationTokenSource.ExecuteCallbackHandlers(");
+  return wait == "cancellation-callback" && std::ranges::any_of(thread.stack.frames, runs_cancellation_callbacks);
 }
 
 // The progress of the threads that do the work for which a thread in this wait waits. If it is not known which of
@@ -187,13 +186,26 @@ Progress progress_of_work(const ProcessFindings& process, std::string_view wait)
   return best;
 }
 
+// The OS ids of the threads that wait for a callback of which the dump says which thread runs it. Each is in a chain
+// with that thread.
+std::set<std::uint32_t> wait_for_known_callback(const Snapshot& snapshot) {
+  std::set<std::uint32_t> waiters;
+  for (const Lock& lock : snapshot.locks) {
+    if (lock.kind != LockKind::callback) continue;
+    for (const LockWaiter& waiter : lock.waiters) waiters.insert(waiter.os_id);
+  }
+  return waiters;
+}
+
 // A thread may wait for handlers, finalizers or callbacks that another thread runs. If that thread makes progress, so
 // does the one that waits. Real cases: a program that ended under a lock while its handler of ProcessExit stored its
 // work; a registration that was disposed of while its callback ran.
 void settle_waiters_for_work(ProcessFindings& process) {
+  const std::set<std::uint32_t> in_chains = wait_for_known_callback(process.snapshot);
   std::map<std::string_view, Progress> known;  // by the wait
   for (const std::uint32_t index : process.by_place) {
     ThreadHistory& waiter = process.threads[index];
+    if (waiter.last().wait.rule == "cancellation-callback" && in_chains.contains(waiter.os_id)) continue;
     const auto [work, added] = known.try_emplace(waiter.last().wait.rule);
     if (added) work->second = progress_of_work(process, work->first);
     if (work->second == Progress::yes) process.mark_progressing(index);
@@ -274,8 +286,10 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : wait_in_turn(process)) process.mark_progressing(process.by_place[place]);
+  for (const std::uint32_t place : calls_in_turn(process)) process.mark_progressing(process.by_place[place]);
   for (const std::uint32_t place : sleeping_holders(process)) process.mark_progressing(process.by_place[place]);
   const GraphChains waits = wait_chains(process.graph, process.outlooks());
+  process.follow_tasks(waits);
   for (const WaitChain& chain : waits.chains) {
     if (chain.is_deadlock()) find_deadlock(process, waits, chain);
   }

@@ -24,6 +24,11 @@ std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std:
 // and in threads times dumps.
 std::vector<std::uint32_t> wait_in_turn(const ProcessFindings& process);
 
+// The threads of the last dump, as indices into Snapshot::threads, that have not come back from a COM call into another
+// apartment or process, while another thread that was in such a call has moved, so that calls are answered. It is not
+// known which thread should answer. Linear in threads times dumps.
+std::vector<std::uint32_t> calls_in_turn(const ProcessFindings& process);
+
 // The threads of the last dump, as indices into Snapshot::threads, that sleep and hold a lock for which threads wait,
 // or may hold it (as above). Real case: threads that sleep in native code in a critical section, one after the other.
 // Two dumps met the same thread there. Linear in frames.

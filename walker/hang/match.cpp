@@ -8,6 +8,7 @@
 #include "walker/hang/task_words.h"
 #include "walker/hang/wait_rules.h"
 #include "walker/hang/waits.h"
+#include "walker/model/task_types.h"
 
 namespace mixwalk {
 namespace {
@@ -91,6 +92,7 @@ void name_task_wait(Wait& wait, const WaitGraph& graph, std::uint32_t thread, co
   const AsyncTask* const task = is_task ? &graph.snapshot().tasks[last.index] : nullptr;
   const bool unknown = way_out == WayOut::unknown && task != nullptr && !has_ended(task->status) &&
                        task->kind != TaskKind::completion_source && task->kind != TaskKind::value_source &&
+                       !is_wait_async(*task) &&  // any code may cancel it
                        task->kind != TaskKind::delegate;  // one of many for one loop (Parallel) may just not run
   // Nothing more is known of such a task than the thread's frames show.
   if (unknown && wait.state == WaitState::blocked) return;
@@ -206,12 +208,15 @@ class Matcher {
     if (first.empty() || second.empty()) return Likeness::unclear;
     const bool same_wait = a.wait.rule == b.wait.rule && !a.wait.rule.empty();
     std::size_t i = same_wait ? above_wait(a.wait) : 0, k = same_wait ? above_wait(b.wait) : 0;
-    for (; i < first.size() && k < second.size(); ++i, ++k) {
+    for (;; ++i, ++k) {
+      i = next_frame(first, i);
+      k = next_frame(second, k);
+      if (i >= first.size() || k >= second.size()) break;
       const bool gap = first[i].kind == FrameKind::gap || second[k].kind == FrameKind::gap;
       if (gap && first[i].kind != second[k].kind) return Likeness::unclear;
       if (!same_code(first[i], second[k])) break;
     }
-    if (i == first.size() && k == second.size()) return Likeness::same;
+    if (i >= first.size() && k >= second.size()) return Likeness::same;
     return rests_on_guess(first, i) || rests_on_guess(second, k) ? Likeness::unclear : Likeness::other;
   }
 
@@ -219,8 +224,13 @@ class Matcher {
   // library did not answer for one of them. Real case: on a machine with other work, the first of two dumps had no
   // answer within the limit. All threads of a program that hung had "moved", and nothing was stuck. Remedy: the kind of
   // a frame, which is an answer, is not compared. Tests: MatchTest and Hangs.ADumpWithoutManagedFramesProvesNoMove.
-  static bool same_code(const Frame& a, const Frame& b) {
-    return a.address == b.address && a.inline_depth == b.inline_depth;
+  static bool same_code(const Frame& a, const Frame& b) { return a.address == b.address; }
+
+  // The place of the next frame, from `at` on, that is no inlined call. Inlined calls follow from the frame's address,
+  // if a dump has symbols for them, or knows what the runtime has noted. `at` may be past the end.
+  static std::size_t next_frame(const std::vector<StackFrame>& frames, std::size_t at) {
+    while (at < frames.size() && frames[at].inline_depth != 0) ++at;
+    return at;
   }
 
   // Whether the frame at `at` may be wrong because it, or a frame above it, was guessed. A frame that the CLR's own
@@ -259,7 +269,7 @@ class Matcher {
 
   void judge(ThreadHistory& history) const {
     std::vector<Sighting>& seen = history.sightings;
-    for (std::size_t i = 1; i < seen.size(); ++i) seen[i].went_on = went_on(seen[i - 1], seen[i]);
+    for (std::size_t i = 1; i < seen.size(); ++i) note_progress(seen[i - 1], seen[i]);
     history.since = seen.back().dump;
     if (seen.size() > 1) {
       const Sighting& before = seen[seen.size() - 2];
@@ -288,11 +298,11 @@ class Matcher {
     history.verdict = verdict(history, from);
   }
 
-  bool went_on(const Sighting& a, const Sighting& b) const {
-    if (!adjacent(a, b)) return false;
+  void note_progress(const Sighting& a, Sighting& b) const {
+    if (!adjacent(a, b)) return;
     const Likeness likeness = compare(a, b);
-    return likeness == Likeness::other ||
-           (likeness == Likeness::same && (!has_not_run(a, b) || waits_for_other_tasks(a, b)));
+    b.moved = likeness == Likeness::other;
+    b.went_on = b.moved || (likeness == Likeness::same && (!has_not_run(a, b) || waits_for_other_tasks(a, b)));
   }
 
   // Whether a thread that is at the same place in both dumps has got the end of a task in between, or a task for which

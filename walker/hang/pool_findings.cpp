@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "symbols/demangle/managed_name.h"
 #include "walker/base/count_words.h"
 #include "walker/hang/finding_texts.h"
 #include "walker/hang/frame_names.h"
@@ -28,7 +29,7 @@ std::string item_words(const ThreadPoolState& pool) {
     if (count++ == kItems) return text + ", …";
     text += text.empty() ? "" : ", ";
     if (item.count > 1) text += std::to_string(item.count) + " × ";
-    text += clipped(item.method);
+    text += clipped(managed_name(item.method));
   }
   return text;
 }

@@ -17,6 +17,63 @@ bool has_not_run(const ThreadHistory& thread) {
   return thread.since != thread.last().dump && thread.cpu && *thread.cpu < kNoCpu;
 }
 
+// For each thread that waits for a task, the node at the end of its chain: the last one, or the thread pool, of which
+// it is open which worker takes the work. kNone for other threads, and for those that never go on. Linear.
+std::vector<std::uint32_t> ends_of_tasks(const ProcessFindings& process, const GraphChains& waits) {
+  const WaitGraph& graph = process.graph;
+  std::vector<std::uint32_t> ends(graph.size(), WaitGraph::kNone);  // by node, of the nodes met so far
+  std::vector<std::uint32_t> out(process.by_place.size(), WaitGraph::kNone);
+  for (std::uint32_t place = 0; place < out.size(); ++place) {
+    const std::uint32_t first = waits.next[place];
+    const bool waits_for_task = process.snapshot.threads[place].waits_for_task != AsyncTask::kNone;
+    if (!waits_for_task || first == WaitGraph::kNone || waits.locked[place]) continue;
+    if (graph.node(first).kind != WaitNode::Kind::task) continue;
+    const auto is_end = [&](std::uint32_t node) {
+      return node == graph.pool_node() || waits.next[node] == WaitGraph::kNone;
+    };
+    std::uint32_t end = first;
+    while (ends[end] == WaitGraph::kNone && !is_end(end)) end = waits.next[end];
+    if (ends[end] != WaitGraph::kNone) end = ends[end];
+    for (std::uint32_t at = first; ends[at] == WaitGraph::kNone; at = waits.next[at]) {
+      ends[at] = end;
+      if (at == end) break;
+    }
+    out[place] = end;
+  }
+  return out;
+}
+
+// The progress of what is in the queue of the thread pool. Folklore: which worker takes it is open. Real case: a worker
+// at a socket had a lower number than one that had nothing to do, and the holder of a lock, whose timer was due, was
+// stuck. Remedy: one worker that goes on is enough, and a pool that may get a further worker is never known to stand.
+// Test: TaskFindingsTest.TheHolderOfALockWaitsForAnyWorkerOfThePool.
+Progress progress_of_pool(const ProcessFindings& process) {
+  const WaitGraph& graph = process.graph;
+  Progress best = graph.way_out(graph.pool_node()) == WayOut::unknown ? Progress::unclear : Progress::no;
+  for (const std::uint32_t worker : graph.workers()) {
+    const bool is_free = process.history(worker).last().wait.state == WaitState::idle;
+    const Progress progress = is_free ? Progress::yes : process.progress(process.by_place[worker]);
+    if (progress == Progress::yes) return progress;
+    if (progress == Progress::unclear) best = progress;
+  }
+  return best;
+}
+
+// The progress of a task whose chain ends at this node, which is not the pool.
+Progress progress_of_end(const ProcessFindings& process, std::uint32_t end) {
+  const WaitGraph& graph = process.graph;
+  if (graph.is_thread(end)) return process.progress(process.by_place[end]);
+  switch (graph.way_out(end)) {
+    case WayOut::time: return Progress::yes;
+    // It is at work, or about to be. That it was so in each dump does not prove that it was so all the time.
+    case WayOut::runs: return Progress::unclear;
+    case WayOut::none:
+    case WayOut::unknown:
+    case WayOut::outside: break;
+  }
+  return Progress::no;
+}
+
 }  // namespace
 
 ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
@@ -55,19 +112,40 @@ bool ProcessFindings::polls(const ThreadHistory& history) const {
 Progress ProcessFindings::progress(std::uint32_t index) const {
   const ThreadHistory& thread = threads[index];
   if (sleeps(thread) || progressing.contains(index)) return Progress::yes;
+  const std::uint32_t place = thread.last().thread;
+  const bool follows = thread.last().dump == dump && place < task_progress.size();
+  const Progress of_task = follows ? task_progress[place] : Progress::no;
   switch (thread.verdict) {
-    case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
+    case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : of_task;
     case Verdict::stuck:
-    case Verdict::spinning:
     case Verdict::waiting:
-    case Verdict::idle: return Progress::no;
-    case Verdict::unclear: return has_not_run(thread) ? Progress::no : Progress::unclear;
+    case Verdict::idle: return of_task;
+    case Verdict::spinning: return Progress::no;
+    case Verdict::unclear: return has_not_run(thread) ? of_task : Progress::unclear;
     case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;
     case Verdict::moved:
     case Verdict::appeared:
     case Verdict::gone: break;
   }
   return Progress::yes;
+}
+
+// Folklore: a lock may be held by a thread that waits for a task, and the task goes on all the time. Real case: Lazy<T>
+// whose method blocks on an async method that awaits Task.Delay in a loop: in 2 of 3 pairs of dumps the method was
+// about to go on in both, and the threads that waited for the value were stuck. Remedy: what ends the task decides
+// whether the holder makes progress. Test: TaskFindingsTest.TheHolderOfALockWaitsForATaskThatGoesOn.
+void ProcessFindings::follow_tasks(const GraphChains& waits) {
+  const std::vector<std::uint32_t> ends = ends_of_tasks(*this, waits);
+  task_progress.assign(ends.size(), Progress::no);
+  for (std::uint32_t place = 0; place < ends.size(); ++place) {
+    if (ends[place] == WaitGraph::kNone || ends[place] == graph.pool_node()) continue;
+    task_progress[place] = progress_of_end(*this, ends[place]);
+  }
+  // The workers that wait for the pool themselves do not let it go on.
+  const Progress pool = progress_of_pool(*this);
+  for (std::uint32_t place = 0; place < ends.size(); ++place) {
+    if (ends[place] == graph.pool_node()) task_progress[place] = pool;
+  }
 }
 
 void ProcessFindings::mark_progressing(std::uint32_t index) {
@@ -123,6 +201,14 @@ void ProcessFindings::add(Finding finding) {
     if (std::string text = duration_words(threads, finding); !text.empty()) {
       finding.details.push_back(std::move(text));
     }
+  }
+  if (lasts) {
+    const auto handles = [&](const FindingThread& part) {
+      const std::vector<HandledException>& exceptions = thread(threads[part.thread]).handles;
+      return !exceptions.empty() && !exceptions.front().objects.empty();
+    };
+    const auto part = std::ranges::find_if(finding.threads, handles);
+    if (part != finding.threads.end()) finding.details.push_back(handler_detail(thread(threads[part->thread])));
   }
   findings.push_back(std::move(finding));
 }

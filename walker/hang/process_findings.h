@@ -47,6 +47,9 @@ struct ProcessFindings {
 
   // The rule for all threads that others wait for. `index`: index into `threads`.
   Progress progress(std::uint32_t index) const;
+  // Finds out for each thread that waits for a task whether what ends the task makes progress. progress() knows it from
+  // then on.
+  void follow_tasks(const GraphChains& waits);
 
   // To be called if the thread waits for something that makes progress, so that it is not stuck. Its verdict says so
   // from then on.
@@ -87,6 +90,7 @@ struct ProcessFindings {
   std::vector<std::uint32_t> by_place;  // for each index in snapshot.threads, the index into `threads`
   std::set<std::uint32_t> covered;      // threads that a finding has explained
   std::set<std::uint32_t> progressing;  // threads that mark_progressing() was called for
+  std::vector<Progress> task_progress;  // by place: whether the task for which the thread waits makes progress
   std::vector<Finding> findings;
 };
 

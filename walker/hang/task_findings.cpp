@@ -30,7 +30,8 @@ std::optional<std::string> unproven_end(const WaitGraph& graph, const TaskPath& 
         return "The last task has ended. It is not known which queue has its continuation.";
       }
       if (task.kind == TaskKind::value_source) {
-        return "An IValueTaskSource ends when the program says so" + (task.type.empty() ? "" : ": " + clipped(task.type)) +
+        return "An awaited object that is no task ends when the program says so" +
+               (task.type.empty() ? "" : ": " + clipped(task.type)) +
                ". The dump does not show which code would do so.";
       }
       if (task.kind != TaskKind::completion_source) return std::nullopt;
@@ -45,9 +46,15 @@ std::optional<std::string> unproven_end(const WaitGraph& graph, const TaskPath& 
       return "A continuation was posted to " + (type.empty() ? "a context" : clipped(type)) +
              ". It is not known which thread runs what is posted there.";
     }
-    case WaitNode::Kind::lock:
-      if (snapshot.locks[last.index].is_free()) return std::nullopt;
-      return "It is not known who has entered " + lock_words(snapshot.locks[last.index]) + " and has not released it.";
+    case WaitNode::Kind::lock: {
+      const Lock& lock = snapshot.locks[last.index];
+      if (lock.is_free()) return std::nullopt;
+      const std::size_t known = lock.sharers.size() + lock.task_holders.size();
+      if (known != 0 && !lock.has_all_holders()) return open_semaphore_words(lock);
+      if (known == 1) return "It is not known whether the holder of " + lock_words(lock) + " goes on.";
+      if (known > 1) return "It is not known which of its holders will release " + lock_words(lock) + ".";
+      return "It is not known who has entered " + lock_words(lock) + " and has not released it.";
+    }
     case WaitNode::Kind::thread:
     case WaitNode::Kind::pool: break;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "symbols/demangle/managed_name.h"
 #include "walker/base/count_words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
@@ -28,7 +29,7 @@ std::string_view end_words(TaskStatus status) {
 std::string place_words(const AsyncTask& task) {
   if (task.file.empty()) return {};
   const std::string file = clipped(file_name(task.file));
-  return task.line == 0 ? file : file + ":" + (task.line_approximate ? "~" : "") + std::to_string(task.line);
+  return task.line == 0 ? file : file + ":" + std::to_string(task.line);
 }
 
 class PathWords {
@@ -65,10 +66,23 @@ class PathWords {
     const std::string words = lock_words(lock);
     if (next < nodes_.size()) return words + std::string(owner_words(lock.kind));
     if (owner_ != WaitGraph::kNone) return words + std::string(owner_words(lock.kind)) + owner_text();
-    if (!lock.task_holders.empty() && lock.task_holders.front() < snapshot_.tasks.size()) {
-      return words + std::string(owner_words(lock.kind)) + task_words(snapshot_.tasks[lock.task_holders.front()]);
-    }
+    const std::string holder = known_holder(lock);
+    if (!holder.empty()) return words + std::string(owner_words(lock.kind)) + holder;
     return lock.is_free() ? words : words + ", whose holder is not known";
+  }
+
+  // One of several that have entered a semaphore: "Orders.Client.FetchAsync() and 1 more". Empty if none is known.
+  std::string known_holder(const Lock& lock) const {
+    const std::size_t known = lock.sharers.size() + lock.task_holders.size();
+    std::string text;
+    if (!lock.task_holders.empty() && lock.task_holders.front() < snapshot_.tasks.size()) {
+      text = task_words(snapshot_.tasks[lock.task_holders.front()]);
+    } else if (!lock.sharers.empty()) {
+      const std::uint32_t thread = graph_.thread_of(lock.sharers.front());
+      if (thread == WaitGraph::kNone) return {};
+      text = thread == thread_ ? "that very thread" : thread_words(snapshot_.threads[thread]);
+    }
+    return text.empty() || known == 1 ? text : text + " and " + std::to_string(known - 1) + " more";
   }
 
   std::string context_clause(const AsyncContext& context) const {
@@ -129,7 +143,7 @@ std::string step(const WaitGraph& graph, std::span<const std::uint32_t> nodes, s
   const AsyncTask& task = snapshot.tasks[node.index];
   if (task.kind != TaskKind::async_method || task.method.empty() || task.status != TaskStatus::waiting) return {};
   const std::string place = place_words(task);
-  const std::string text = clipped(task.method) + (place.empty() ? "" : " (" + place + ")") + " awaits ";
+  const std::string text = clipped(managed_name(task.method)) + (place.empty() ? "" : " (" + place + ")") + " awaits ";
   const WaitNode next = graph.node(nodes[i + 1]);
   if (next.kind == WaitNode::Kind::task) return text + task_words(snapshot.tasks[next.index]) + ".";
   if (next.kind == WaitNode::Kind::lock) return text + lock_words(snapshot.locks[next.index]) + ".";
@@ -157,7 +171,7 @@ class Hash {
 }  // namespace
 
 std::string task_words(const AsyncTask& task) {
-  if (!task.method.empty()) return clipped(task.method);
+  if (!task.method.empty()) return clipped(managed_name(task.method));
   switch (task.kind) {
     case TaskKind::delay:
       if (task.due_ms < 0) return "a timer";
@@ -169,13 +183,14 @@ std::string task_words(const AsyncTask& task) {
       if (is_unwrap(task)) return "the task of Task.Run";
       return "all of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAll)";
     case TaskKind::when_any:
+      if (is_wait_async(task)) return "a task or its cancellation (Task.WaitAsync)";
       return "one of " + count_words(task.awaits.size() + task.awaits_left_out, "task") + " (Task.WhenAny)";
     case TaskKind::completion_source:
       // A thread runs such a task only if it is in the callback of the timer.
       return task.status == TaskStatus::running ? "the end of a timer's callback (Timer.DisposeAsync)"
                                                 : "a TaskCompletionSource";
     case TaskKind::io: return with_type("input or output", task.object_type);
-    case TaskKind::value_source: return with_type("a ValueTask", task.type);
+    case TaskKind::value_source: return with_type("an awaited object", task.type);
     case TaskKind::other:
     case TaskKind::async_method:
     case TaskKind::delegate: break;

@@ -1,24 +1,15 @@
 #include "walker/hang/thread_roles.h"
 
 #include <algorithm>
-#include <array>
 
 #include "walker/hang/frame_names.h"
+#include "walker/hang/message_loops.h"
 
 namespace mixwalk {
 namespace {
 
 // How many managed frames from the root on are read. WinUI and Windows Forms have few between Main and the loop.
 constexpr std::size_t kMostRead = 64;
-
-bool runs_message_loop(std::string_view method) {
-  constexpr std::array<std::string_view, 8> kLoops = {
-      "System.Windows.Forms.Application.Run", "System.Windows.Forms.Application+ThreadContext.RunMessageLoop",
-      "System.Windows.Threading.Dispatcher.PushFrame", "System.Windows.Threading.Dispatcher.Run",
-      "System.Windows.Application.Run", "Microsoft.UI.Xaml.Application.Start", "Windows.UI.Xaml.Application.Start",
-      "Avalonia.Threading.Dispatcher.MainLoop"};
-  return std::ranges::any_of(kLoops, [&](std::string_view loop) { return method.starts_with(loop); });
-}
 
 // `frame_at`: returns one of `count` frames; the last one is the root.
 template <class FrameAt>

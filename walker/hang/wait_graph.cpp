@@ -6,49 +6,15 @@
 #include <unordered_set>
 
 #include "walker/hang/frame_names.h"
+#include "walker/hang/wait_limit.h"
 #include "walker/hang/waits.h"
+#include "walker/model/task_types.h"
 
 namespace mixwalk {
 namespace {
 
-// Whether the thread's wait may end without what it waits for: after a time, or by a cancellation.
-// The method of .NET that the program has called says so.
-//
-// Folklore: a method with a limit often jumps to the one that does the work, which is then the
-// outermost. The method without a limit calls it, and is on the stack. Real cases:
-// Task.Wait(Int32), SemaphoreSlim.Wait(Int32) and ReaderWriterLockSlim.TryEnterWriteLock(Int32) of
-// .NET 10 were deadlocks, although they gave up after their time. If the JIT has made one method of
-// a method without a limit and of its caller, the wait counts as limited, too: a missed deadlock is
-// better than a wrong one. Test: TaskFindingsTest.
-bool may_give_up_wait(const Thread& thread) {
-  constexpr std::string_view kThreading = "System.Threading.";
-  constexpr std::string_view kLimited[] = {
-      "System.Threading.Tasks.Task.Wait(System.TimeSpan",
-      "System.Threading.Tasks.Task.Wait(System.Int32",
-      "System.Threading.Tasks.Task.Wait(System.Threading.CancellationToken",
-      "System.Threading.Tasks.Task.WaitAll(System.Threading.Tasks.Task[], System.",
-      "System.Threading.Tasks.Task.WaitAll(System.Collections.Generic.IEnumerable",
-      "System.Threading.Tasks.Task.WaitAllCore(",
-      "System.Threading.Tasks.Task.WaitAny(System.Threading.Tasks.Task[], System.",
-      "System.Threading.Tasks.Task.WaitAnyCore(",
-      "System.Threading.Thread.Join(System.",
-      "System.Threading.SemaphoreSlim.Wait(System.",
-      "System.Threading.SemaphoreSlim.WaitCore(",
-      "System.Threading.Monitor.TryEnter",
-      "System.Threading.Monitor.ReliableEnterTimeout(",
-      "System.Threading.Lock.TryEnter(",
-      "System.Threading.Lock.TryEnter_Outlined(",
-      "System.Threading.ReaderWriterLockSlim.TryEnter"};
-  const Frame* outermost = nullptr;
-  for (const Frame& frame : thread.stack.frames) {
-    if (frame.kind != FrameKind::managed) continue;
-    if (!frame.name.starts_with(kThreading)) break;
-    outermost = &frame;
-  }
-  return outermost != nullptr && std::ranges::any_of(kLimited, [&](std::string_view begin) {
-           return outermost->name.starts_with(begin);
-         });
-}
+// A missed deadlock is better than a wrong one.
+bool may_give_up(WaitLimit limit) { return limit != WaitLimit::none; }
 
 constexpr std::string_view kEnterUpgradeable = "System.Threading.ReaderWriterLockSlim.TryEnterUpgradeableReadLock";
 
@@ -133,7 +99,9 @@ void WaitGraph::add_locks() {
       if (upgrades) continue;
       waits[thread->second] = true;
       need(thread->second, number);
-      if (may_give_up_wait(snapshot_.threads[thread->second])) ways_out_[thread->second] = WayOut::time;
+      if (may_give_up(limit_of_wait(snapshot_.threads[thread->second], lock))) {
+        ways_out_[thread->second] = WayOut::time;
+      }
     }
   }
 }
@@ -160,7 +128,7 @@ void WaitGraph::add_tasks() {
     // The thread is about to see that an ended task has ended.
     if (task >= snapshot_.tasks.size() || has_ended(snapshot_.tasks[task].status)) continue;
     need(i, task_node(task));
-    if (may_give_up_wait(snapshot_.threads[i])) ways_out_[i] = WayOut::time;
+    if (may_give_up(limit_of_wait(snapshot_.threads[i]))) ways_out_[i] = WayOut::time;
   }
   for (std::uint32_t i = 0; i < contexts_; ++i) {
     schedulers_.try_emplace(snapshot_.contexts[i].address, i);
@@ -223,9 +191,7 @@ void WaitGraph::need_queue(std::uint32_t number, const AsyncTask& task) {
 void WaitGraph::need_awaited(std::uint32_t number, const AsyncTask& task) {
   const bool any = task.kind == TaskKind::when_any, combines = any || task.kind == TaskKind::when_all;
   needs_one_[number] = any;
-  // Task.WaitAsync ends early if it is cancelled.
-  const bool cancels = task.type.find("+CancellationPromise") != std::string::npos;
-  if (any && (task.awaits_left_out != 0 || cancels)) ways_out_[number] = WayOut::unknown;
+  if (any && (task.awaits_left_out != 0 || is_wait_async(task))) ways_out_[number] = WayOut::unknown;
   if (task.object != 0) {
     const auto semaphore = semaphores_.find(task.object);
     if (semaphore != semaphores_.end()) need(number, lock_node(semaphore->second));

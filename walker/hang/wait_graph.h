@@ -68,6 +68,12 @@ class WaitGraph {
   // The workers of the thread pool, as indices into Snapshot::threads.
   std::span<const std::uint32_t> workers() const noexcept { return workers_; }
 
+  // The index of the thread with this id in Snapshot::threads; kNone if there is none.
+  std::uint32_t thread_of(std::uint32_t os_id) const {
+    const auto found = threads_.find(os_id);
+    return found == threads_.end() ? kNone : found->second;
+  }
+
   const Snapshot& snapshot() const noexcept { return snapshot_; }
 
  private:

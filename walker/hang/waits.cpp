@@ -7,6 +7,7 @@
 #include "symbols/demangle/managed_name.h"
 #include "unmanaged/ascii_lower.h"
 #include "walker/base/count_words.h"
+#include "walker/hang/context_waits.h"
 #include "walker/hang/thread_roles.h"
 #include "walker/hang/wait_rules.h"
 
@@ -158,41 +159,6 @@ std::uint32_t patched_frames(const FrameNames& names, const std::vector<StackFra
   return waits ? count : 0;
 }
 
-// Whether a SynchronizationContext waits for the thread from this frame on, because it has asked to
-// (SetWaitNotificationRequired). The runtime calls InvokeWaitMethodHelper, which calls the context's Wait; the JIT may
-// make jumps of both calls, and then only the method that was called last is on the stack. WaitHandle calls the
-// context's Wait itself.
-bool is_wait_of_context(const FrameNames& names, const std::vector<StackFrame>& frames, std::uint32_t i) {
-  constexpr std::string_view kContext = "System.Threading.SynchronizationContext.",
-                             kWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
-  const std::string_view name = frames[i].name;
-  if (frames[i].kind != FrameKind::managed || i + 1 == frames.size()) return false;
-  const Frame& caller = frames[i + 1];
-  const bool by_handle = caller.kind == FrameKind::managed && caller.name.starts_with("System.Threading.WaitHandle.");
-  if (!names.runtime(caller) && !by_handle) return false;
-  if (name.ends_with(kWait)) return true;
-  return name.starts_with(kContext) && (name.substr(kContext.size()).starts_with("InvokeWaitMethodHelper(") ||
-                                        name.substr(kContext.size()).starts_with("WaitHelper("));
-}
-
-// Returns the frame at which the search for the wait begins. If the thread's SynchronizationContext waits, its methods
-// and natives of the runtime are between the system call and the method that waits. Folklore: WPF's and Avalonia's
-// contexts do so. Real case: lock() and .Result in a click handler of WPF counted as "waits for a window message"
-// (dotnet/wpf, DispatcherSynchronizationContext.cs). Tests: windows_stacks_test, and hangs_test with a context.
-std::uint32_t begin_of_wait(const FrameNames& names, const std::vector<StackFrame>& frames) {
-  constexpr std::uint32_t kMostMethods = 16;  // of a context, between the system call and the runtime that called it
-  std::uint32_t i = 0;
-  while (i < frames.size() && frames[i].kind == FrameKind::native) ++i;
-  // Code that the wait lets in, such as a handler of messages, is called by native code, and ends this search.
-  for (std::uint32_t methods = 0; i < frames.size() && methods < kMostMethods; ++i, ++methods) {
-    if (frames[i].kind != FrameKind::managed && frames[i].kind != FrameKind::stub) return 0;
-    if (!is_wait_of_context(names, frames, i)) continue;
-    for (++i; i < frames.size() && names.runtime(frames[i]);) ++i;
-    return i < frames.size() ? i : 0;
-  }
-  return 0;
-}
-
 // What COM does in a leaf run.
 enum class ComPart : std::uint8_t {
   none,
@@ -247,7 +213,7 @@ Found look(const FrameNames& names, const std::vector<StackFrame>& frames) {
   Found found;
   std::size_t reach = kReach;
   bool loader_alone = true;  // all frames so far are of the loader's images
-  const std::uint32_t begin = begin_of_wait(names, frames);
+  const std::uint32_t begin = begin_of_wait(frames, [&](const Frame& frame) { return names.runtime(frame); });
   const std::uint32_t patched = patched_frames(names, frames);
   // A thread that gets memory for a heap, maps a DLL, or wakes another thread does not wait for the lock. In
   // win32u.dll, a thread that waits may be handling messages.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "unmanaged/home_space.h"
 #include "walker/locks/object_paths.h"
 #include "walker/locks/stack_words.h"
 
@@ -53,6 +54,13 @@ constexpr std::string_view kHandsOn[] = {"System.Threading.ThreadPool.",
                                          "System.Threading.Thread.Start",
                                          "System.Threading.Thread.UnsafeStart",
                                          "System.Threading.Timer."};
+// ConcurrentExclusiveSchedulerPair.cs of .NET 8 to 10 (public): the type of its two schedulers, the method in which one
+// thread runs the tasks of the exclusive one, and the count of threads that says so.
+constexpr std::string_view kOfPair = "System.Threading.Tasks.ConcurrentExclusiveSchedulerPair"
+                                     "+ConcurrentExclusiveTaskScheduler";
+constexpr std::string_view kRunsExclusive = "System.Threading.Tasks.ConcurrentExclusiveSchedulerPair"
+                                            ".ProcessExclusiveTasks(";
+constexpr std::int32_t kExclusive = -1;
 constexpr std::size_t kMaxContextMethods = 32;  // of a context, whose code is looked at
 
 std::string_view without_arguments(std::string_view type) { return type.substr(0, type.find('<')); }
@@ -110,8 +118,11 @@ class ContextSearch {
   }
 
   std::uint32_t server_of(std::uint64_t context) {
+    bool has_queue = with_queue_.contains(context);
     if (objects_.is_a(context, "System.Threading.Tasks.SynchronizationContextTaskScheduler")) {
+      // The scheduler posts its tasks to the context.
       context = objects_.reference(context, {"m_synchronizationContext"});
+      has_queue = has_queue || with_queue_.contains(context);
     }
     if (objects_.is_a(context, "System.Windows.Forms.WindowsFormsSynchronizationContext")) return forms_thread(context);
     if (objects_.is_a(context, "System.Windows.Threading.DispatcherSynchronizationContext")) {
@@ -122,7 +133,9 @@ class ContextSearch {
     // Real cases: a context that only keeps the culture; the contexts of Blazor and of the old
     // ASP.NET, a scheduler with a thread for each task. Remedy: the context must have a queue in
     // which something waits, and its code must not give work to other threads. Test: Contexts.
-    if (!with_queue_.contains(context)) return 0;
+    // The pair itself says that one thread runs its tasks.
+    if (objects_.is_a(context, kOfPair)) return thread_of_pair(objects_.reference(context, {"m_pair"}));
+    if (!has_queue) return 0;
     if (objects_.is_a(context, kScheduler)) {
       return hands_on(context, "QueueTask") ? 0 : thread_of_scheduler(context);
     }
@@ -234,8 +247,40 @@ class ContextSearch {
     return current.front()->thread->os_id;
   }
 
+  // Whether the thread is in ProcessExclusiveTasks of this pair. The method keeps the pair in its own part of the stack,
+  // since it needs it to end.
+  bool runs_exclusive_tasks_of(const Thread& thread, std::uint64_t pair) const {
+    const std::vector<StackFrame>& frames = thread.stack.frames;
+    for (std::size_t i = 0; i + 1 < frames.size(); ++i) {
+      const StackFrame& frame = frames[i];
+      const bool runs = frame.kind == FrameKind::managed && frame.name.starts_with(kRunsExclusive);
+      const std::uint64_t end = frames[i + 1].stack_pointer;
+      if (!runs || is_guess(frame.trust) || is_guess(frames[i + 1].trust) || end <= frame.stack_pointer) continue;
+      if (std::ranges::binary_search(stacks_.of(thread, end + kHomeBytes, frame.stack_pointer), pair)) return true;
+    }
+    return false;
+  }
+
+  // As long as one thread runs tasks of the exclusive scheduler, no other thread runs tasks of the pair. The count says
+  // so also as long as tasks are queued and no thread runs one yet.
+  //
+  // Folklore: a thread that runs tasks of one pair may have another pair on its stack, for whose tasks it waits. Case:
+  // a task that starts one with the exclusive scheduler of another pair, and waits for it. While all workers were busy,
+  // it was taken for the thread of that other pair. Test: SchedulerPair.IsNotServedByAThreadOfAnotherPair.
+  std::uint32_t thread_of_pair(std::uint64_t pair) {
+    if (pair == 0 || objects_.value<std::int32_t>(pair, {"m_processingCount"}) != kExclusive) return 0;
+    std::uint32_t only = 0;
+    for (const RuntimeThread& thread : threads_) {
+      if (!runs_exclusive_tasks_of(*thread.thread, pair)) continue;
+      if (only != 0) return 0;
+      only = thread.thread->os_id;
+    }
+    return only;
+  }
+
   // A pool may run the tasks of a scheduler on any of its threads. Another thread with code of the
-  // scheduler may be one that waits for tasks.
+  // scheduler may be one that waits for tasks. If a thread has several schedulers of the type on its stack, it is not
+  // proven which of them it serves: it may wait for tasks of the others.
   std::uint32_t thread_of_scheduler(std::uint64_t scheduler) {
     const std::string type(without_arguments(objects_.type_name(scheduler)));
     std::uint32_t only = 0;
@@ -254,13 +299,19 @@ class ContextSearch {
                         (is_loop_of(name, type) || name.find(">b__") != std::string_view::npos));
       }
       if (!knows) continue;
-      const bool of_another =
-          runs && !std::ranges::binary_search(stacks_.of(*thread.thread), scheduler);
+      const std::vector<std::uint64_t> words = runs ? stacks_.of(*thread.thread) : std::vector<std::uint64_t>();
+      const bool of_another = runs && !std::ranges::binary_search(words, scheduler);
       if (of_another) continue;
-      if (!runs || only != 0 || thread.pool) return 0;
+      if (!runs || only != 0 || thread.pool || has_other_of_type(words, scheduler)) return 0;
       only = thread.thread->os_id;
     }
     return only;
+  }
+
+  bool has_other_of_type(const std::vector<std::uint64_t>& words, std::uint64_t object) {
+    objects_.objects().expect(words);
+    const std::string_view type = objects_.type_name(object);
+    return std::ranges::any_of(words, [&](std::uint64_t at) { return at != object && objects_.type_name(at) == type; });
   }
 
   Snapshot& snapshot_;

@@ -22,7 +22,9 @@ namespace mixwalk {
 //   it is, if no other thread has the context, or an object that it refers to, on its stack. That is a thread that
 //   waits before its loop has begun.
 // - For a TaskScheduler of the program's own: the only thread of the program's own on whose stack a method of its type
-//   runs a task, with the scheduler on that stack.
+//   runs a task, with the scheduler on that stack, and no other one of the type.
+// - For the schedulers of a ConcurrentExclusiveSchedulerPair, while tasks of the exclusive one run: the only thread
+//   that runs tasks of this pair's exclusive one. Both schedulers wait for it, also if their queues are empty.
 // In all other cases the thread remains 0.
 void add_context_threads(Snapshot& snapshot, const Target& target, ClrQuestions& clr);
 

@@ -26,7 +26,7 @@ class JoinSearch {
       : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target) {}
 
   void add() {
-    forget();
+    forget_what_was_read(target_, clr_);
     std::vector<Joining> joining;
     for (const Thread& thread : snapshot_.threads) {
       if (lock_waited_for_by(snapshot_, thread.os_id).lock != nullptr) continue;  // Windows knows the joined thread
@@ -35,7 +35,7 @@ class JoinSearch {
       Joining one{.thread = &thread, .end = *end, .words = waiting_.all_words_of(thread, *end)};
       if (!one.words.empty()) joining.push_back(std::move(one));
     }
-    forget();
+    forget_what_was_read(target_, clr_);
     const std::vector<ClrThread> threads = clr_.threads();
     for (const ClrThread& thread : threads) {
       if (thread.object != 0) threads_.emplace(thread.object, thread);
@@ -61,11 +61,6 @@ class JoinSearch {
     std::uint64_t end = 0;             // join_end()
     std::vector<std::uint64_t> words;  // WaitingThreads::all_words_of()
   };
-
-  // Data that was read before the threads were captured may differ from what the threads wait for now.
-  void forget() {
-    if (target_.forget_memory()) clr_.target_ran();
-  }
 
   // The OS id of the thread for whose end this one waits; 0 if it is not proven.
   std::uint32_t joined_by(const Joining& joining) const {

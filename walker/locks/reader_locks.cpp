@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "unmanaged/user_address.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::string_view kLock = "System.Threading.ReaderWriterLockSlim",
                            kCount = "System.Threading.ReaderWriterCount";
+constexpr std::string_view kEnterUpgradeable = "System.Threading.ReaderWriterLockSlim.TryEnterUpgradeableReadLock";
 // How many bytes of the runtime's Thread are read. It is not larger, and reading beyond it does no harm.
 constexpr std::size_t kRuntimeThreadBytes = 4096;
 constexpr std::size_t kMaxReadingThreads = 5'000, kMaxTypes = 4'096, kMaxFields = 64, kMaxCounts = 1'000,
@@ -57,7 +59,9 @@ class ReaderSearch {
       if (thread.os_id != 0) found = add_uses(thread) || found;
     }
     if (!found) add_uses_of_tables();
-    if (!uses_.empty() && target_.forget_memory()) leave_out_moved();
+    if (target_.forget_memory()) waiting_.emplace(target_);
+    std::erase_if(uses_, [&](const Use& use) { return has_moved(use.thread); });
+    std::vector<Lock> turns;
     for (Lock& lock : snapshot_.locks) {
       if (lock.type != kLock || lock.owner != 0 || !lock.held) continue;
       const auto number = objects_.value<std::int64_t>(lock.address, {"_lockID"});
@@ -70,22 +74,46 @@ class ReaderSearch {
       // A thread that may begin to write reads as well, and need not have an entry in its list.
       const auto upgrader = objects_.value<std::uint32_t>(lock.address, {"_upgradeLockOwnerId"});
       const auto thread = std::ranges::find(threads_, upgrader.value_or(kNone), &ClrThread::managed_id);
-      if (thread != threads_.end() && thread->os_id != 0) lock.sharers.push_back(thread->os_id);
+      if (thread != threads_.end() && thread->os_id != 0) {
+        lock.sharers.push_back(thread->os_id);
+        add_turn_to_upgrade(lock, thread->os_id, turns);
+      }
       std::ranges::sort(lock.sharers);
       lock.sharers.erase(std::unique(lock.sharers.begin(), lock.sharers.end()), lock.sharers.end());
     }
+    // Nobody waits for readers if all waiters wait for their turn.
+    std::erase_if(snapshot_.locks, [](const Lock& lock) { return lock.type == kLock && lock.waiters.empty(); });
+    std::ranges::move(turns, std::back_inserter(snapshot_.locks));
+    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
   }
 
  private:
   // A thread that is no longer where the snapshot has it may have begun to read since. Together with the locks that it
   // waited for then, this would look like a deadlock.
-  void leave_out_moved() {
-    WaitingThreads waiting(target_);
-    std::erase_if(uses_, [&](const Use& use) {
-      const auto thread = std::ranges::find(snapshot_.threads, use.thread, &Thread::os_id);
-      if (thread == snapshot_.threads.end() || thread->stack.frames.empty()) return true;
-      return waiting.words_of(*thread, thread->stack.frames.front().stack_pointer + 8, 8).empty();
-    });
+  bool has_moved(std::uint32_t os_id) {
+    if (!waiting_) return false;
+    const auto thread = std::ranges::find(snapshot_.threads, os_id, &Thread::os_id);
+    if (thread == snapshot_.threads.end() || thread->stack.frames.empty()) return true;
+    return waiting_->words_of(*thread, thread->stack.frames.front().stack_pointer + 8, 8).empty();
+  }
+
+  // Only one thread at a time may have entered the lock so that it may write later. Other threads that want this wait
+  // for that one, whoever reads beside it. So their wait is a lock of its own, which that thread owns.
+  void add_turn_to_upgrade(Lock& lock, std::uint32_t upgrader, std::vector<Lock>& turns) {
+    const auto wants_turn = [&](const LockWaiter& waiter) {
+      const auto thread = std::ranges::find(snapshot_.threads, waiter.os_id, &Thread::os_id);
+      return waiter.os_id != upgrader && thread != snapshot_.threads.end() &&
+             std::ranges::any_of(thread->stack.frames, [](const StackFrame& frame) {
+               return frame.kind == FrameKind::managed && frame.name.starts_with(kEnterUpgradeable);
+             });
+    };
+    Lock turn{.kind = lock.kind, .address = lock.address, .type = lock.type, .owner = upgrader, .held = true,
+              .waiters = {}};
+    std::ranges::copy_if(lock.waiters, std::back_inserter(turn.waiters), wants_turn);
+    // Only now, since this look suspends the thread.
+    if (turn.waiters.empty() || has_moved(upgrader)) return;
+    std::erase_if(lock.waiters, wants_turn);
+    turns.push_back(std::move(turn));
   }
 
   // The words of the runtime's Thread, and of what lies behind it.
@@ -184,6 +212,7 @@ class ReaderSearch {
   Target& target_;
   ObjectPaths objects_;
   std::vector<ClrThread> threads_;
+  std::optional<WaitingThreads> waiting_;  // if the target runs
   std::vector<Use> uses_;
 };
 

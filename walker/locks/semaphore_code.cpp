@@ -66,7 +66,7 @@ class MethodCode {
           const auto stores = stores_.find(at.number);
           if (stores == stores_.end() || stores->second != 1) return std::nullopt;
           auto source = loaded_before(last_store_.at(at.number), depth + 1);
-          if (!source) return std::nullopt;
+          if (!source || sets(il_[last_store_.at(at.number)].begin, user, *source)) return std::nullopt;
           source->fields.insert(source->fields.end(), loaded.fields.begin(), loaded.fields.end());
           return source;
         }
@@ -100,14 +100,25 @@ class MethodCode {
     });
   }
 
-  bool releases(std::uint32_t begin, std::uint32_t end, const LoadedBy& semaphore, bool or_unknown) const {
+  // How many calls release it.
+  std::size_t releases(std::uint32_t begin, std::uint32_t end, const LoadedBy& semaphore, bool or_unknown) const {
+    std::size_t calls = 0;
     for (std::size_t i = 0; i < il_.size(); ++i) {
       if (il_[i].kind != Kind::call || il_[i].begin < begin || il_[i].begin >= end) continue;
       if (il_[i].name != kReleaseCall) continue;
       const auto loaded = il_[i].number == 0 ? loaded_before(i) : std::nullopt;
-      if (loaded ? *loaded == semaphore : or_unknown) return true;
+      if (loaded ? *loaded == semaphore : or_unknown) ++calls;
     }
-    return false;
+    return calls;
+  }
+
+  // Whether this part sets a field by which the object was loaded: the same fields may then lead to another object.
+  bool sets(std::uint32_t begin, std::uint32_t end, const LoadedBy& loaded) const {
+    return std::ranges::any_of(il_, [&](const ClrIlStep& step) {
+      if (step.begin < begin || step.begin >= end) return false;
+      if (step.kind == Kind::store_static) return loaded.argument < 0 && step.name == loaded.static_field;
+      return step.kind == Kind::store_field && std::ranges::find(loaded.fields, step.name) != loaded.fields.end();
+    });
   }
 
  private:
@@ -148,10 +159,8 @@ class MethodCode {
   std::set<const ClrIlStep*> dispatch_;
 };
 
-}  // namespace
-
-std::vector<LoadedBy> semaphores_entered_at(std::span<const ClrIlStep> il, std::uint32_t at) {
-  const MethodCode code(il);
+// The semaphores of semaphores_entered_at(), one for each call that has entered it.
+std::vector<LoadedBy> entries_at(const MethodCode& code, std::span<const ClrIlStep> il, std::uint32_t at) {
   std::vector<LoadedBy> entered;
   for (std::size_t i = 0; i < il.size(); ++i) {
     const ClrIlStep& call = il[i];
@@ -170,12 +179,32 @@ std::vector<LoadedBy> semaphores_entered_at(std::span<const ClrIlStep> il, std::
       if (!at_once || block == code.awaits().end() || block->end > at) continue;
     }
     const auto semaphore = code.loaded_before(i);
-    if (!semaphore || !code.only_through(begin, at)) continue;
+    if (!semaphore || !code.only_through(begin, at) || code.sets(begin, at, *semaphore)) continue;
     // The present call may be the one that releases it.
-    if (code.releases(begin, at + 1, *semaphore, true) || !code.releases(at + 1, ~0u, *semaphore, false)) continue;
-    if (std::ranges::find(entered, *semaphore) == entered.end()) entered.push_back(*semaphore);
+    if (code.releases(begin, at + 1, *semaphore, true) != 0) continue;
+    if (code.releases(at + 1, ~0u, *semaphore, false) != 0) entered.push_back(*semaphore);
   }
   return entered;
+}
+
+}  // namespace
+
+std::vector<LoadedBy> semaphores_entered_at(std::span<const ClrIlStep> il, std::uint32_t at) {
+  std::vector<LoadedBy> entered;
+  for (const LoadedBy& semaphore : entries_at(MethodCode(il), il, at)) {
+    if (std::ranges::find(entered, semaphore) == entered.end()) entered.push_back(semaphore);
+  }
+  return entered;
+}
+
+bool releases_all_at(std::span<const ClrIlStep> il, std::uint32_t at, const LoadedBy& semaphore) {
+  const MethodCode code(il);
+  const auto entries = static_cast<std::size_t>(std::ranges::count(entries_at(code, il, at), semaphore));
+  return code.releases(at + 1, ~0u, semaphore, false) > entries;
+}
+
+bool sets_before(std::span<const ClrIlStep> il, std::uint32_t at, const LoadedBy& loaded) {
+  return MethodCode(il).sets(0, at, loaded);
 }
 
 std::optional<LoadedBy> semaphore_awaited_at(std::span<const ClrIlStep> il, std::uint32_t at) {

@@ -25,11 +25,19 @@ struct LoadedBy {
 // - the code between the call and the place can be entered only through the call: no branch from elsewhere and no
 //   exception handler of code before the call leads into it. The branches by which a state machine goes on behind an
 //   await count for none, because it was at that await before;
-// - none of the code between them releases this semaphore, or one that is not known;
+// - none of the code between them releases this semaphore, or one that is not known, or sets a field that leads to it;
 // - behind the place, the code releases it.
 // A SemaphoreSlim itself does not record who has entered it. `at`: the offset of the call in which the method is. Pure;
 // not frozen-safe.
 std::vector<LoadedBy> semaphores_entered_at(std::span<const ClrIlStep> il, std::uint32_t at);
+
+// Whether the code behind the place releases the semaphore for each time that it has entered it, and once more: for the
+// wait at the place. Folklore: other code may release it. Case: a method waits until what it has begun is over, whose
+// callback calls Release(), and then enters it once more. It was a deadlock while the device only wrote. Test:
+// SemaphoreHolders.OfAThreadThatWaitsForOneTwiceInOneMethod.
+bool releases_all_at(std::span<const ClrIlStep> il, std::uint32_t at, const LoadedBy& semaphore);
+// Whether the code before the place sets a field by which the object was loaded.
+bool sets_before(std::span<const ClrIlStep> il, std::uint32_t at, const LoadedBy& loaded);
 
 // How the call of SemaphoreSlim.Wait or WaitAsync at this offset gets its semaphore. Nothing if there is no such call.
 std::optional<LoadedBy> semaphore_awaited_at(std::span<const ClrIlStep> il, std::uint32_t at);

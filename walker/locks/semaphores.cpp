@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -68,14 +69,14 @@ class HolderSearch {
     return frame.kind == FrameKind::managed && frame.name.starts_with(kWaits);
   }
 
-  // The frame of the method that has called SemaphoreSlim.Wait; null if the thread does not wait there.
-  static const StackFrame* caller_of_wait(const Thread& thread) {
+  // The index of the frame that has called SemaphoreSlim.Wait; nothing if the thread does not wait there.
+  static std::optional<std::size_t> caller_of_wait(const Thread& thread) {
     const auto& frames = thread.stack.frames;
     for (std::size_t i = 0; i + 1 < frames.size() && i < kMaxFrames; ++i) {
       if (!waits(frames[i]) || waits(frames[i + 1])) continue;
-      return frames[i + 1].kind == FrameKind::managed ? &frames[i + 1] : nullptr;
+      return frames[i + 1].kind == FrameKind::managed ? std::optional(i + 1) : std::nullopt;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   // A static field has the semaphore for which its code waits, and any other code that names the field means the same.
@@ -86,12 +87,16 @@ class HolderSearch {
   }
 
   void note_static_of(const Thread& thread) {
-    const StackFrame* const caller = caller_of_wait(thread);
+    const auto caller = caller_of_wait(thread);
     const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
-    if (caller == nullptr || awaited.lock == nullptr || awaited.lock->kind != LockKind::semaphore) return;
-    if (const auto at = offset_in(*caller)) {
-      note_static(semaphore_awaited_at(il_of(caller->function), *at), awaited.lock->address);
-    }
+    if (!caller || awaited.lock == nullptr || awaited.lock->kind != LockKind::semaphore) return;
+    note_static(awaited_in(thread.stack.frames[*caller]), awaited.lock->address);
+  }
+
+  // The semaphore for which the frame's method calls SemaphoreSlim.Wait at this moment.
+  std::optional<LoadedBy> awaited_in(const StackFrame& frame) {
+    const auto at = offset_in(frame);
+    return at ? semaphore_awaited_at(il_of(frame.function), *at) : std::nullopt;
   }
 
   void note_static_of(const AsyncTask& task) {
@@ -229,6 +234,11 @@ class HolderSearch {
                                                           : 0;
       const auto semaphore = semaphores_.find(address);
       if (semaphore == semaphores_.end()) continue;
+      const std::vector<std::uint32_t>& awaits = snapshot_.tasks[index].awaits;
+      const bool once_more = std::ranges::any_of(awaits, [&](std::uint32_t awaited) {
+        return awaited < snapshot_.tasks.size() && snapshot_.tasks[awaited].object == address;
+      });
+      if (once_more && !releases_all_at(*machine->il, machine->at, loaded)) continue;
       semaphore->second->task_holders.push_back(index);
       if (loaded.argument == 0) note_count(address, machine->at_value, machine->type, loaded.fields);
     }
@@ -244,30 +254,88 @@ class HolderSearch {
       if (!at) continue;
       for (const LoadedBy& loaded : semaphores_entered_at(il_of(frames[i].function), *at)) {
         const std::uint64_t address =
-            loaded.argument < 0 ? static_semaphore(loaded) : on_stack(thread, frames[i + 1].stack_pointer, loaded);
+            loaded.argument < 0 ? static_semaphore(loaded) : on_stack(thread, i, loaded);
         const auto semaphore = semaphores_.find(address);
-        if (semaphore == semaphores_.end()) continue;
+        if (semaphore == semaphores_.end() || may_be_released(thread, i, *at, loaded, address)) continue;
         semaphore->second->sharers.push_back(thread.os_id);
         note_count(address, thread, i, loaded);
       }
     }
   }
 
-  // The semaphore of an argument. The method uses it once more, so it keeps the argument on the stack. It must be the
-  // only one there, other than the one that the thread waits for, and nobody can enter it.
-  std::uint64_t on_stack(const Thread& thread, std::uint64_t end, const LoadedBy& loaded) {
+  // Whether the thread waits once more for a semaphore that the method of a frame has entered, and other code may
+  // release it: the code that waits does not release it once more.
+  bool may_be_released(const Thread& thread, std::size_t frame, std::uint32_t at, const LoadedBy& loaded,
+                       std::uint64_t semaphore) {
+    const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
+    if (awaited.lock == nullptr || awaited.lock->address != semaphore) return false;
+    const auto caller = caller_of_wait(thread);
+    if (!caller || *caller > frame) return true;
+    if (*caller == frame) return !releases_all_at(il_of(thread.stack.frames[frame].function), at, loaded);
+    const StackFrame& waits = thread.stack.frames[*caller];
+    const auto waits_at = offset_in(waits);
+    const auto waits_for = awaited_in(waits);
+    return !waits_at || !waits_for || !releases_all_at(il_of(waits.function), *waits_at, *waits_for);
+  }
+
+  // The semaphore of an argument of the frame's method. The method uses it once more, so it keeps the argument on the
+  // stack. It must be the only one there, other than the one that the thread waits for, and nobody can enter it. If
+  // there is no other one, it may be the one that the thread waits for: then the code must say so.
+  std::uint64_t on_stack(const Thread& thread, std::size_t frame, const LoadedBy& loaded) {
+    const std::uint64_t end = thread.stack.frames[frame + 1].stack_pointer;
     if (end == 0) return 0;
     const AwaitedLock awaited = lock_waited_for_by(snapshot_, thread.os_id);
     std::set<std::uint64_t> found;
+    bool awaits_it = false;
     for (const std::uint64_t word : stacks_.of(thread, end + kHomeBytes)) {
       const std::uint64_t type = objects_.objects().method_table_of(word);
       const std::uint64_t address = type != 0 ? follow(word, type, loaded.fields) : 0;
       if (address == 0 || objects_.type_name(address) != kSemaphore) continue;
-      if (awaited.lock != nullptr && awaited.lock->address == address) continue;
-      found.insert(address);
+      if (awaited.lock != nullptr && awaited.lock->address == address) {
+        awaits_it = true;
+      } else {
+        found.insert(address);
+      }
     }
+    if (found.empty() && awaits_it && waits_for(thread, frame, loaded)) found.insert(awaited.lock->address);
     if (found.size() != 1) return 0;
     return objects_.value<std::int32_t>(*found.begin(), {"m_currentCount"}) == 0 ? *found.begin() : 0;
+  }
+
+  // Whether the thread waits for what the method of a frame has loaded so: the method itself waits for it, or has given
+  // it, or the object that has it, to the method that does.
+  bool waits_for(const Thread& thread, std::size_t frame, const LoadedBy& loaded) {
+    const auto& frames = thread.stack.frames;
+    const auto caller = caller_of_wait(thread);
+    auto waited_for = caller ? awaited_in(frames[*caller]) : std::nullopt;
+    for (std::size_t i = caller.value_or(0); i < frame && waited_for; ++i) {
+      if (waited_for->argument < 0 || sets_one_of(frames[i], loaded)) return false;
+      auto given = given_to(frames[i], frames[i + 1], waited_for->argument);
+      if (given) std::ranges::copy(waited_for->fields, std::back_inserter(given->fields));
+      waited_for = std::move(given);
+    }
+    return caller && *caller <= frame && waited_for == loaded;
+  }
+
+  // Whether the method has set a field with such a name before its present call: the thread may wait for another
+  // semaphore than the one that was entered.
+  bool sets_one_of(const StackFrame& frame, const LoadedBy& loaded) {
+    const auto at = offset_in(frame);
+    return !at || sets_before(il_of(frame.function), *at, loaded);
+  }
+
+  // What a method gives to the method that it calls at this moment, as an argument.
+  std::optional<LoadedBy> given_to(const StackFrame& called, const StackFrame& caller, std::int64_t argument) {
+    if (called.kind != FrameKind::managed || caller.kind != FrameKind::managed) return std::nullopt;
+    const auto at = is_guess(caller.trust) ? std::nullopt : offset_in(caller);
+    if (!at) return std::nullopt;
+    const std::string_view method = std::string_view(called.name).substr(0, called.name.find('('));
+    const Steps& il = il_of(caller.function);
+    // The JIT may have made one method of the caller and of another one, which has called this one.
+    const bool calls_it = std::ranges::any_of(il, [&](const ClrIlStep& step) {
+      return step.kind == ClrIlStep::Kind::call && step.begin == *at && step.name == method;
+    });
+    return calls_it ? argument_given(il, method, argument) : std::nullopt;
   }
 
   void finish(std::uint64_t address, Lock& semaphore) {

@@ -16,11 +16,11 @@ StackWords::StackWords(const Target& target) : target_(target) {
   for (const TargetThread& thread : target.threads()) tebs_[thread.os_id] = thread.teb;
 }
 
-std::vector<std::uint64_t> StackWords::of(const Thread& thread, std::uint64_t end) const {
+std::vector<std::uint64_t> StackWords::of(const Thread& thread, std::uint64_t end, std::uint64_t begin) const {
   const auto teb = tebs_.find(thread.os_id);
   if (teb == tebs_.end() || thread.stack.frames.empty()) return {};
   const StackLimits stack = stack_limits(target_.memory(), teb->second);
-  std::uint64_t at = (thread.stack.frames.front().stack_pointer + 7) & ~7ull;
+  std::uint64_t at = (std::max(begin, thread.stack.frames.front().stack_pointer) + 7) & ~7ull;
   if (!stack.contains(at)) return {};
   end = std::min({end == 0 ? stack.base : end, stack.base, at + kMaxWordsBytes});
   std::vector<std::uint64_t> found, piece(kWordsPieceBytes / 8);

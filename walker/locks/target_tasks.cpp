@@ -15,7 +15,6 @@ namespace {
 // How many threads are captured again, and how much of each stack is looked at.
 constexpr std::size_t kMaxTaskThreads = 1000;
 constexpr std::uint64_t kMaxTaskBytes = 256 << 10;
-constexpr std::size_t kGeneralRegisters = 16;
 
 constexpr char kTooManyThreads[] = "too many threads wait for tasks or run them";
 
@@ -26,12 +25,12 @@ class TaskSearch {
         end_(std::chrono::steady_clock::now() + limits.time) {}
 
   void add() {
-    forget();
+    forget_what_was_read(target_, clr_);
     const std::vector<TaskStack> stacks = capture();
-    const bool live = forget();
+    const bool live = forget_what_was_read(target_, clr_);
     FoundTasks found = read(stacks);
     if (live) {
-      forget();
+      forget_what_was_read(target_, clr_);
       found = consistent_tasks(found, read(stacks));
     }
     std::set<std::uint32_t> moved;
@@ -61,13 +60,6 @@ class TaskSearch {
   }
 
  private:
-  // Returns whether the target runs.
-  bool forget() {
-    const bool live = target_.forget_memory();
-    if (live) clr_.target_ran();
-    return live;
-  }
-
   std::vector<TaskStack> capture() {
     std::vector<TaskStack> stacks;
     // Threads that wait come first, if there are too many.
@@ -87,8 +79,8 @@ class TaskSearch {
   TaskStack capture(const Thread& thread) {
     std::vector<std::uint64_t> words = waiting_.words_of(thread, *task_stack_end(thread), kMaxTaskBytes);
     TaskStack stack{.thread = &thread, .registers = {}, .words = {}};
-    if (words.size() <= kGeneralRegisters) return stack;
-    const auto first = words.begin() + kGeneralRegisters;
+    if (words.size() <= WaitingThreads::kRegisters) return stack;
+    const auto first = words.begin() + WaitingThreads::kRegisters;
     stack.registers.assign(words.begin(), first);
     stack.words.assign(first, words.end());
     return stack;

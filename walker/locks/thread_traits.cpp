@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "unmanaged/ascii_lower.h"
+#include "walker/hang/message_loops.h"
 
 namespace mixwalk {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 // The runtime begins with two threads: the one that has started it, and the finalizer, which is in the background.
 constexpr std::uint32_t kFirstThreads = 2;
 
-// The loops of Windows Forms and WPF, as managed frames.
-constexpr std::string_view kLoops[] = {"System.Windows.Forms.Application.Run(",
-                                       "System.Windows.Forms.Application.RunDialog(",
-                                       "System.Windows.Forms.Application+ThreadContext.RunMessageLoop",
-                                       "System.Windows.Threading.Dispatcher.Run(",
-                                       "System.Windows.Threading.Dispatcher.PushFrame"};
 constexpr std::string_view kContexts[] = {"System.Windows.Forms.WindowsFormsSynchronizationContext",
                                           "System.Windows.Threading.DispatcherSynchronizationContext"};
 // Functions of user32.dll in which a loop without .NET is, or which it has called.
@@ -41,8 +36,8 @@ const Thread* first_of(const Snapshot& snapshot, const std::map<std::uint32_t, c
 
 bool is_in_loop(const Snapshot& snapshot, const Thread& thread, bool first) {
   return std::ranges::any_of(thread.stack.frames, [&](const StackFrame& frame) {
+    if (frame.kind == FrameKind::managed) return runs_message_loop(frame.name);
     const auto begins = [&](std::string_view name) { return frame.name.starts_with(name); };
-    if (frame.kind == FrameKind::managed) return std::ranges::any_of(kLoops, begins);
     // Other threads may have a window of their own for messages between threads, as COM's threads do.
     const bool native = frame.kind == FrameKind::native && frame.module != Frame::kNone && !is_guess(frame.trust);
     if (!first || !native || !std::ranges::any_of(kMessages, begins)) return false;

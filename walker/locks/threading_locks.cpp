@@ -82,10 +82,10 @@ class ThreadingLockSearch {
   void add() {
     target_.forget_memory();  // the threads are captured in their present state
     std::vector<Waiter> waiters = find_waiters();
-    forget();
+    forget_what_was_read(target_, clr_);
     Locks locks = read(objects_of(waiters));
     leave_out_old_copies(locks, waiters);
-    forget();
+    forget_what_was_read(target_, clr_);
     std::vector<std::uint64_t> again;
     for (const auto& [address, lock] : locks) again.push_back(address);
     const Locks later = read(again);
@@ -119,11 +119,6 @@ class ThreadingLockSearch {
     if (std::chrono::steady_clock::now() < end_) return false;
     missing(kLocksTimeOver);
     return true;
-  }
-
-  // Data that was read before the threads were captured may differ from what the threads wait for now.
-  void forget() {
-    if (target_.forget_memory()) clr_.target_ran();
   }
 
   std::vector<Waiter> find_waiters() {

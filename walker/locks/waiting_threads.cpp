@@ -38,6 +38,12 @@ bool is_managed_wait_part(const Thread& thread, std::uint64_t end) {
   return end >= begin && end - begin <= kMaxManagedWaitBytes;
 }
 
+bool forget_what_was_read(Target& target, ClrQuestions& clr) {
+  const bool live = target.forget_memory();
+  if (live) clr.target_ran();
+  return live;
+}
+
 WaitingThreads::WaitingThreads(Target& target) : target_(target) {
   for (const TargetThread& thread : target.threads()) by_id_[thread.os_id] = &thread;
 }
@@ -60,7 +66,6 @@ std::vector<std::uint64_t> WaitingThreads::words_of(const Thread& thread, std::u
 
 std::vector<std::uint64_t> WaitingThreads::all_words_of(const Thread& thread, std::uint64_t end) {
   std::vector<std::uint64_t> words = words_of(thread, end, kMaxManagedWaitBytes);
-  constexpr std::size_t kRegisters = 16;
   if (words.size() != kRegisters + (end - thread.stack.frames.front().stack_pointer) / 8) words.clear();
   return words;
 }

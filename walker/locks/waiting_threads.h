@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "walker/clr/clr_questions.h"
 #include "walker/model/snapshot.h"
 #include "walker/target/target.h"
 
@@ -25,11 +26,18 @@ std::optional<std::uint64_t> end_of_arguments(const Thread& thread, std::size_t 
 // Whether the stack has a part from the leaf to `end` that is no larger than kMaxManagedWaitBytes.
 bool is_managed_wait_part(const Thread& thread, std::uint64_t end);
 
+// To be called between the capture of threads and what is read for it, in either order: data that was read before may
+// differ from what the threads wait for now. Returns whether the target runs.
+bool forget_what_was_read(Target& target, ClrQuestions& clr);
+
 // Captures threads of a snapshot again, as long as they are where the snapshot found them. Not frozen-safe.
 class WaitingThreads {
  public:
   // `target` must outlive this object, and must not list its threads anew as long as this object lives.
   explicit WaitingThreads(Target& target);
+
+  // How many words are those of registers. The words of the stack follow.
+  static constexpr std::size_t kRegisters = 16;
 
   // The thread's registers, and at most `max_bytes` of the words of its stack from Rsp to `end`. Returns an empty list
   // if the thread is no longer where its first frame is, or cannot be captured.

@@ -51,15 +51,15 @@ struct AsyncTask {
   // if there is none, or if it is unknown.
   std::string method;
   // Of an async method: the number of its await, as the compiler counts them (<>1__state), or -1 if it is at none. The
-  // file and the line are those of this await; empty and 0 if unknown.
+  // file and the line are those of this await; empty and 0 if unknown. The number of the await names the line, so the
+  // line is right in optimised code as well.
   std::int32_t await_number = -1;
   std::string file;
   std::uint32_t line = 0;
   // The code of the async method (MoveNext of its state machine), from which the line is found; without an offset. It
   // is known only until the lines are.
   IlPlace il;
-  std::string source_url;         // as Frame::source_url
-  bool line_approximate = false;  // as Frame::line_approximate
+  std::string source_url;  // as Frame::source_url
   // What it waits for: indices into Snapshot::tasks. An async method waits for at most one.
   std::vector<std::uint32_t> awaits;
   static constexpr std::size_t kMaxAwaits = 1000;  // of `awaits`

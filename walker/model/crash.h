@@ -27,6 +27,13 @@ struct CrashObject {
   bool operator==(const CrashObject&) const = default;
 };
 
+// A managed exception that a thread handles: the thread is in a filter, a catch or a finally, or on the way there.
+struct HandledException {
+  std::vector<CrashObject> objects;  // the exception, then its inner exceptions
+
+  bool operator==(const HandledException&) const = default;
+};
+
 // The exception because of which a dump file was written. A value.
 struct Crash {
   std::uint32_t thread = 0;   // OS id
@@ -44,7 +51,7 @@ struct Crash {
   bool operator==(const Crash&) const = default;
 };
 
-// The most objects of one crash, and frames of one object, that are kept.
+// The most objects of one crash or of one handled exception, and frames of one object, that are kept.
 inline constexpr std::size_t kMaxCrashObjects = 16, kMaxCrashTrace = 64;
 
 }  // namespace mixwalk

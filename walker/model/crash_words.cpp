@@ -119,6 +119,12 @@ std::string touched_words(const Crash& crash) {
   return crash.touched < kNearNull ? text + ", next to a null pointer" : text;
 }
 
+constexpr const char* kInner = "inner exception: ";
+
+std::string type_words(const CrashObject& object) {
+  return object.type.empty() ? "an exception of an unknown type" : object.type;
+}
+
 }  // namespace
 
 std::string_view exception_words(std::uint32_t code) noexcept { return words_for(code, kCodes); }
@@ -146,12 +152,20 @@ std::vector<std::string> crash_details(const Crash& crash) {
   if (!crash.text.empty()) details.push_back("message: " + crash.text);
   for (std::size_t i = 0; i < crash.objects.size(); ++i) {
     const CrashObject& object = crash.objects[i];
-    std::string text = i == 0 ? "" : "inner exception: ";
-    text += object.type.empty() ? "an exception of an unknown type" : object.type;
-    if (!object.message.empty()) text += ": " + object.message;
-    details.push_back(std::move(text));
+    const std::string message = object.message.empty() ? "" : ": " + object.message;
+    details.push_back((i == 0 ? "" : kInner) + type_words(object) + message);
   }
   return details;
+}
+
+std::vector<std::string> handled_words(const HandledException& exception) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < exception.objects.size(); ++i) {
+    const CrashObject& object = exception.objects[i];
+    const std::string message = object.message.empty() ? "" : ": \"" + object.message + '"';
+    lines.push_back((i == 0 ? "handles " : kInner) + type_words(object) + message);
+  }
+  return lines;
 }
 
 }  // namespace mixwalk

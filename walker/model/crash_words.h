@@ -27,5 +27,8 @@ std::string crash_words(const Crash& crash);
 // What is known besides, each in one line: Crash::text, and the exception objects ("System.IO.IOException: the disk is
 // full", "inner exception: …"). The texts are the target's and may contain anything.
 std::vector<std::string> crash_details(const Crash& crash);
+// An exception that a thread handles, and its inner exceptions, each in one line: "handles System.IO.IOException: \"the
+// disk is full\"", "inner exception: …". The texts are the target's and may contain anything.
+std::vector<std::string> handled_words(const HandledException& exception);
 
 }  // namespace mixwalk

@@ -25,10 +25,14 @@ enum class LockKind : std::uint8_t {
   // A SemaphoreSlim, by its address. Any thread may release it, so its owner is known only if the program's own fields
   // or stacks prove it. What waits for it without a thread is in AsyncTask::object.
   semaphore,
+  // The end of a callback of a CancellationToken, for which CancellationTokenRegistration.Dispose waits; its owner is
+  // the thread that runs the callback. No address; `type` is that of the token.
+  callback,
 };
-inline constexpr LockKind kLastLockKind = LockKind::semaphore;
+inline constexpr LockKind kLastLockKind = LockKind::callback;
 
-// Whether the owner has entered the lock, and can leave it. If not, the owner has to give an answer, or to end.
+// Whether the owner has entered the lock, and can leave it. If not, the owner has to give an answer, to end, or to
+// reach the end of a callback.
 constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex || kind == LockKind::semaphore; }
 
 // Whether the owner may enter the lock once more. An SRW lock or a semaphore blocks its own owner.

@@ -11,6 +11,7 @@ namespace mixwalk {
 constexpr std::string_view owner_words(LockKind kind) noexcept {
   if (kind == LockKind::pause) return ", which waits for ";
   if (kind == LockKind::thread_end) return ", which is ";
+  if (kind == LockKind::callback) return ", run by ";
   return is_held(kind) ? ", held by " : ", to be given by ";
 }
 
@@ -18,6 +19,7 @@ constexpr std::string_view owner_words(LockKind kind) noexcept {
 constexpr std::string_view holder_words(LockKind kind) noexcept {
   if (kind == LockKind::pause) return "delays ";
   if (kind == LockKind::thread_end) return "has not ended";
+  if (kind == LockKind::callback) return "has not reached ";
   return is_held(kind) ? "holds " : "has not given ";
 }
 

@@ -68,6 +68,12 @@ struct Recording {
     std::vector<ThreadTraits> traits;
     bool operator==(const AsyncWork&) const = default;
   };
+  // An exception that a thread of a dump handles.
+  struct Handled {
+    std::uint32_t sample = 0;  // of the thread: its number among those of the dump
+    HandledException exception;
+    bool operator==(const Handled&) const = default;
+  };
   // The data of a dump that its samples, which have all the same time, do not contain.
   struct EarlierDump {
     std::uint64_t time_ns = 0;  // the time of its samples
@@ -78,6 +84,7 @@ struct Recording {
     std::string unasked;
     std::optional<Crash> crash = std::nullopt;
     AsyncWork async = {};
+    std::vector<Handled> handled = {};
     bool operator==(const EarlierDump&) const = default;
   };
 
@@ -104,6 +111,7 @@ struct Recording {
   std::optional<Crash> crash = std::nullopt;
   bool some_threads = false;  // Omissions::threads, the same for all dumps of a series
   AsyncWork async = {};  // for a dump; empty for a series
+  std::vector<Handled> handled = {};  // the same; of each thread innermost first
   // For a series: the data of each dump, in order. Earlier versions left out the last one.
   std::vector<EarlierDump> earlier_dumps;
 

@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint64_t kNsOfMs = 1'000'000;
 // Fewer than a file may have (store/layout.h): a series is not to fail for want of room for its tasks.
 constexpr std::size_t kMaxSeriesTasks = 1'000'000;
+constexpr std::size_t kMaxSeriesExceptions = 60'000;  // with their inner exceptions
 
 Recording::AsyncWork async_work(const Snapshot& dump) {
   Recording::AsyncWork work{.tasks = dump.tasks,
@@ -27,6 +28,22 @@ Recording::AsyncWork async_work(const Snapshot& dump) {
     for (const Thread& thread : dump.threads) work.traits.push_back(thread.traits);
   }
   return work;
+}
+
+std::vector<Recording::Handled> handled_exceptions(const Snapshot& dump) {
+  std::vector<Recording::Handled> handled;
+  for (std::size_t i = 0; i < dump.threads.size(); ++i) {
+    for (const HandledException& exception : dump.threads[i].handles) {
+      handled.push_back({static_cast<std::uint32_t>(i), exception});
+    }
+  }
+  return handled;
+}
+
+void restore(Snapshot& dump, const std::vector<Recording::Handled>& handled) {
+  for (const Recording::Handled& each : handled) {
+    if (each.sample < dump.threads.size()) dump.threads[each.sample].handles.push_back(each.exception);
+  }
 }
 
 // A file may have its locks before its tasks, so it is only here that a lock with a task that is not there is noticed.
@@ -59,6 +76,7 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   dump.unasked = earlier->unasked;
   dump.crash = earlier->crash;
   restore(dump, earlier->async);
+  restore(dump, earlier->handled);
   const std::size_t known = std::min(earlier->cpu.size(), dump.threads.size());
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }
@@ -123,7 +141,8 @@ void SeriesBuilder::add(const Snapshot& dump) {
                                 .locks_missing = dump.locks_missing,
                                 .unasked = dump.unasked,
                                 .crash = dump.crash,
-                                .async = async_work(dump)};
+                                .async = async_work(dump),
+                                .handled = handled_exceptions(dump)};
   tasks_ += record.async.tasks.size() + record.async.contexts.size() + record.async.pool.items.size();
   if (tasks_ > kMaxSeriesTasks) {
     for (Lock& lock : record.locks) lock.task_holders.clear();
@@ -132,6 +151,8 @@ void SeriesBuilder::add(const Snapshot& dump) {
     record.async.missing = "the tasks of the dumps before fill the file";
     record.async.traits = std::move(traits);
   }
+  for (const Recording::Handled& each : record.handled) exceptions_ += each.exception.objects.size() + 1;
+  if (exceptions_ > kMaxSeriesExceptions) record.handled.clear();
   for (const Thread& thread : dump.threads) {
     Recording::Sample sample{.time_ns = time_ns};
     sample.thread = thread_of(thread);
@@ -182,6 +203,7 @@ Recording to_recording(const Snapshot& dump) {
   recording.unasked = dump.unasked;
   recording.crash = dump.crash;
   recording.async = async_work(dump);
+  recording.handled = handled_exceptions(dump);
   recording.some_threads = dump.omissions.threads;
   for (const Thread& thread : dump.threads) {
     Recording::Sample sample;
@@ -234,6 +256,7 @@ std::vector<Snapshot> to_series(const Recording& recording) {
       restore(dump, nullptr);
     } else {
       restore(dump, recording.async);
+      restore(dump, recording.handled);
     }
   } while (sample != samples.end());
   return series;

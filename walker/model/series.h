@@ -31,6 +31,7 @@ class SeriesBuilder {
   RecordingBuilder builder_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t> threads_;
   std::size_t tasks_ = 0;  // of all dumps so far, with contexts and items of queues
+  std::size_t exceptions_ = 0;  // that threads of all dumps so far handle, with their inner exceptions
   bool begun_ = false;
   std::uint64_t time_ms_ = 0;  // of the last dump, since the first one
 };

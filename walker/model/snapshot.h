@@ -12,6 +12,7 @@
 #include "walker/model/call_agreement.h"
 #include "walker/model/crash.h"
 #include "walker/model/lock.h"
+#include "walker/model/runtime_source.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/probe.h"
 
@@ -37,13 +38,16 @@ struct BreakerState {
   bool operator==(const BreakerState&) const = default;
 };
 
-// What a thread is, proven by the runtime's data; false if unknown.
+// What a thread is, proven by the runtime's data and by its stack; false if unknown.
 struct ThreadTraits {
   bool main = false;    // the program's first thread
   bool pool = false;    // a worker of the thread pool of .NET
   bool sta = false;     // in a single-threaded apartment of COM
   bool mta = false;     // in the multi-threaded apartment, explicitly
   bool pumps = false;   // serves a SynchronizationContext of a user interface (AsyncContext::thread): a UI thread
+  // How long the thread waits for a lock, a task or another thread, as it has told the system: it gives up after a
+  // time, or it waits without a limit and cannot be cancelled.
+  bool limited = false, unlimited = false;
   bool operator==(const ThreadTraits&) const = default;
 };
 
@@ -73,6 +77,8 @@ struct Thread {
   std::uint32_t waits_for_task = AsyncTask::kNone;
   // How the thread belongs to the process, as the runtime knows it.
   ThreadTraits traits = {};
+  // The exceptions that it handles, innermost first, except that of Snapshot::crash. Known of .NET 9 and later only.
+  std::vector<HandledException> handles = {};
 
   // Adds an earlier freeze for the same stack: the longer times count, and the freeze is overdue if one of the two was.
   void add_freeze(const Thread& before) {
@@ -141,6 +147,9 @@ struct Snapshot {
   // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it.
   // Empty if it was asked, or if there is no runtime.
   std::string unasked;
+  // What has answered the questions about managed code from outside: in dumps from inside, those about locks. No
+  // .mixwalk file keeps it.
+  RuntimeAnswers answers = {};
   // Locks that are held or waited for, sorted by kind and address.
   std::vector<Lock> locks;
   // Why `locks` may be incomplete: they were not looked for, or not all could be read. Empty if `locks` has all that

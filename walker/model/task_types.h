@@ -9,4 +9,9 @@ inline bool is_unwrap(const AsyncTask& task) {
   return task.type.starts_with("System.Threading.Tasks.UnwrapPromise<");
 }
 
+// The task of Task.WaitAsync, which ends with another task, or earlier if it is cancelled.
+inline bool is_wait_async(const AsyncTask& task) {
+  return task.kind == TaskKind::when_any && task.type.find("+CancellationPromise") != std::string::npos;
+}
+
 }  // namespace mixwalk

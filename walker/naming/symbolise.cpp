@@ -10,7 +10,7 @@ namespace {
 
 // The limits for inlined calls of one frame, and of one stack. Real chains have some 40; only a forged file has more.
 constexpr std::size_t kMaxInlined = 64;
-constexpr std::size_t kMaxInlinedInStack = 1 << 16;
+constexpr std::size_t kMaxInlinedInStack = 1 << 15;
 // The limit in bytes for a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of
 // 32 KiB, and every frame has its own.
 constexpr std::size_t kMaxName = 4096;
@@ -48,6 +48,7 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
     named.name = bounded(std::move(source.name));
     named.file = bounded_path(std::move(source.file));
     named.line = source.line;
+    named.source_url = std::move(source.url);
   }
   to.back().folded = found->symbol.folded;
   if (!found->symbol.managed) return;

@@ -12,10 +12,10 @@
 #include <span>
 #include <system_error>
 
+#include "unmanaged/sha256.h"
 #include "walker/base/errno_text.h"
 #include "walker/base/list_folder.h"
 #include "walker/base/partial_file.h"
-#include "walker/base/sha256.h"
 #include "walker/base/wall_clock.h"
 #include "walker/otlp/private_folder.h"
 

@@ -121,7 +121,7 @@ class Walk {
                                  .guess = &guess,
                                  .calls = calls});
     used_tables_ = step.used_tables();
-    note_callees(stack, sample.stack);
+    note_callees(stack, sample.stack, target_.memory());
     agreement_ = note_callees(stack, calls);
     name_unloaded(stack);
     if (!target_.runtime().name.empty()) name_runtime_code(stack, view_, target_.memory());
@@ -156,8 +156,9 @@ class Walk {
       agreement_ = before;
     }
     if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
+    const bool whole = stack.whole();
     for (const Frame& frame : stack.frames) {
-      if (may_be_new_code(stack, frame)) unknown_code_.insert(frame.address);
+      if (may_be_new_code(whole, frame)) unknown_code_.insert(frame.address);
     }
     const auto now = std::chrono::steady_clock::now();
     ask_next_ = now + std::max<std::chrono::steady_clock::duration>(between_asking_anew_, kAskingShare * (now - begun));
@@ -165,15 +166,17 @@ class Walk {
 
   // Whether a frame of the stack that was walked last is in code outside the images that the tables, read anew, may
   // describe. If the stack is whole, this can be a new method for which the runtime has registered unwind data with the
-  // system: so far it is taken for native code.
-  bool may_be_new_code(const Stack& stack, const Frame& frame) const {
+  // system: so far it is taken for native code. `whole`: of the stack, which looks at all of its frames for that; asked
+  // for each frame, it took 15 s for 50,000 frames.
+  bool may_be_new_code(bool whole, const Frame& frame) const {
     if (!is_outside_images(frame)) return false;
-    return !stack.whole() || (used_tables_ && frame.kind == FrameKind::native);
+    return !whole || (used_tables_ && frame.kind == FrameKind::native);
   }
   // Whether the stack has such code for which the tables were not read anew before.
   bool has_new_code(const Stack& stack) const {
+    const bool whole = stack.whole();
     return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
-      return may_be_new_code(stack, frame) && !unknown_code_.contains(frame.address);
+      return may_be_new_code(whole, frame) && !unknown_code_.contains(frame.address);
     });
   }
 

@@ -7,6 +7,7 @@
 #include "walker/locks/managed_waits.h"
 #include "walker/locks/target_locks.h"
 #include "walker/locks/target_tasks.h"
+#include "walker/outside/handled_exceptions.h"
 #include "walker/outside/managed_exception.h"
 
 namespace mixwalk {
@@ -25,12 +26,13 @@ void add_clr_threads(Snapshot& snapshot, ClrQuestions& clr) {
 }  // namespace
 
 Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
-                         const std::function<bool(const TargetThread&)>& wanted, const WaitSearch& search) {
+                         const std::function<bool(const TargetThread&)>& wanted, const WaitSearch& search,
+                         const OutsideLimits& limits) {
   NoManagedCode nothing;
   if (clr == nullptr) {
     // The program may have registered another function table since its list was read.
     const auto ask_anew = [&](Snapshot&) { return target.drop_memory(); };
-    Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted, .ask_anew = ask_anew});
+    Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted, .ask_anew = ask_anew}, limits);
     snapshot.unasked = snapshot.locks_missing = obstacle;
     if (search.heap) snapshot.tasks_missing = obstacle;
     return snapshot;
@@ -46,16 +48,19 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
     return clr->obstacle().empty();
   };
   Snapshot snapshot = walk_outside(
-      target, {.managed = managed,
-               .jitted = &jitted,
-               .wanted = wanted,
-               .ask_anew = ask_anew,
-               .calls_of = [&](std::uint32_t os_id, const StackCopy& stack) { return clr->calls_of(os_id, stack); }});
+      target,
+      {.managed = managed,
+       .jitted = &jitted,
+       .wanted = wanted,
+       .ask_anew = ask_anew,
+       .calls_of = [&](std::uint32_t os_id, const StackCopy& stack) { return clr->calls_of(os_id, stack); }},
+      limits);
   name_functions(snapshot, *clr);
   // If the library fails later, no frame and no name is missing.
   snapshot.unasked = clr->obstacle();
   add_clr_threads(snapshot, *clr);
   add_managed_exceptions(snapshot, target.memory(), *clr);
+  add_handled_exceptions(snapshot, target, *clr);
   snapshot.locks_missing = kLocksNotLookedFor;
   if (search.locks) add_managed_waits(snapshot, target, *clr, {.heap = search.heap});
   // This comes last, so that only lines are missing if the library fails here.

@@ -22,6 +22,7 @@ struct WaitSearch {
 // debugging library. `clr` is null if the library cannot be asked; `obstacle` then says why (empty if there is no
 // runtime). Snapshot::unasked says why frames or names are missing. Not frozen-safe.
 Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
-                         const std::function<bool(const TargetThread&)>& wanted, const WaitSearch& search = {});
+                         const std::function<bool(const TargetThread&)>& wanted, const WaitSearch& search = {},
+                         const OutsideLimits& limits = {});
 
 }  // namespace mixwalk

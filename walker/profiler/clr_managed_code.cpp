@@ -69,26 +69,26 @@ const ClrIlSource::Place* ClrManagedCode::il_place(ClrIlSource& source, clr::Fun
   return &source.find(function, ip);
 }
 
-std::string ClrManagedCode::stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
-                                        std::vector<clr::ModuleID>& modules) {
-  const ManagedName* name = names_.known(stub);
+std::string ClrManagedCode::native_target(ClrStubTargets& targets, const StackFrame& frame,
+                                          std::vector<clr::ModuleID>& modules) {
+  const ManagedName* name = names_.known(frame.function);
   if (name == nullptr) {
     std::optional<UnloadGate::Question> question;
-    if (gate_ != nullptr && !question.emplace(*gate_, mark_, stub)) return {};
-    name = &names_.name(stub);
+    if (gate_ != nullptr && !question.emplace(*gate_, mark_, frame.function)) return {};
+    name = &names_.name(frame.function);
   }
-  const ClrStub what = clr_stub(name->text);
+  const ClrStub what = frame.kind == FrameKind::managed ? ClrStub::pinvoke : clr_stub(name->text);
   if (name->modules.empty() || (what != ClrStub::pinvoke && what != ClrStub::com_out)) return {};
   const clr::ModuleID module = name->modules.front();
   const auto kind = what == ClrStub::pinvoke ? ClrStubTargets::Kind::pinvoke : ClrStubTargets::Kind::com;
-  const ClrStubTargets::Target* target = targets.known(module, kind, callee);
+  const ClrStubTargets::Target* target = targets.known(module, kind, frame.callee);
   if (target == nullptr) {
     std::optional<UnloadGate::Question> question;
     if (gate_ != nullptr && !question.emplace(*gate_, mark_)) {
       lost_ = true;
       return {};
     }
-    target = &targets.find(module, kind, callee);
+    target = &targets.find(module, kind, frame.callee);
   }
   if (target->function == 0) return target->import;
   const ManagedName* method = this->name(target->function);

@@ -33,10 +33,10 @@ class ClrManagedCode final : public ManagedCode {
   // The place of a function with metadata in its IL, at an address inside an instruction. Returns null if the code was
   // unloaded.
   const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
-  // The target of a stub whose frame has this StackFrame::callee, in the form of Frame::target. The modules that the
-  // text needs are added to `modules`. Returns an empty text if the target is not known.
-  std::string stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
-                          std::vector<clr::ModuleID>& modules);
+  // What a frame with a StackFrame::callee has called, in the form of Frame::target. The frame is that of a stub, or of
+  // a managed method with an inlined P/Invoke. The modules that the text needs are added to `modules`. Returns an empty
+  // text if the target is not known, as that of an inlined P/Invoke that another module than the method's own declares.
+  std::string native_target(ClrStubTargets& targets, const StackFrame& frame, std::vector<clr::ModuleID>& modules);
 
  private:
   Function ask(std::uint64_t ip);

@@ -137,7 +137,7 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waitin
     return send(std::move(*before->partial));
   }
   if (sample->thread.name.empty()) sample->thread.name = description;
-  return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
+  return send(std::move(sample->thread));
 }
 
 bool Dumper::can_go_on(const Thread& thread) { return thread.skipped.empty() || may_freeze(); }

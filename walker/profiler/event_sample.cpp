@@ -124,7 +124,7 @@ __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInter
                               .modules = view,
                               .scratch = {scratch.get(), most}});
   if (code.lost()) throw std::bad_alloc();
-  note_callees(sample->stack, raw.stack);
+  note_callees(sample->stack, raw.stack, step.code());
   drop_own_frames(sample->stack, view);
   for (Frame& frame : sample->stack.frames) {
     if (frame.function == 0) continue;

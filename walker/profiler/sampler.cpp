@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "symbols/clr_stub.h"
 #include "unmanaged/step/open_pages.h"
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/plain_memory.h"
@@ -32,10 +31,6 @@ bool lacks_code(OpenReason why) {
 bool lacks_code(const Stack& stack) {
   return stack.completeness() == Completeness::guessed ||
          std::ranges::any_of(stack.frames, [](const Frame& frame) { return lacks_code(frame.why); });
-}
-
-void add_once(auto& all, auto one) {
-  if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
 // An earlier copy of a stack, at its original addresses.
@@ -71,16 +66,10 @@ Sampler::Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor
       walk_(*clr.info, clr.info8.get(), supervisor),
       probe_(*clr.info, clr.info4.get(), supervisor.ledger()),
       canaries_(services.registry, services.gate, probe_),
-      names_(clr.info.get(), clr.info8.get()),
-      il_(clr.info.get(), clr.info9.get()),
-      targets_(clr.info.get()),
-      code_(*clr.info, clr.info8.get(), names_, &services.unload_gate),
-      last_mark_(services.unload_gate.mark()) {}
+      names_(clr, services.unload_gate, images_) {}
 
 void Sampler::forget() {
-  names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
-  il_.clear();
-  targets_.forget();
+  names_.forget();
   images_.forget_numbers();
 }
 
@@ -143,7 +132,7 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
   std::uint64_t longest_ns = 0, longest_stop_ns = 0;
   std::optional<Sample> partial;  // a stack with a gap, which is better than none
   while (true) {
-    Sample result{.thread = {.os_id = os_id}, .copied = {}};
+    Sample result{.thread = {.os_id = os_id}};
     if (!look(result, engine, thread, request, last)) return std::nullopt;
     longest_ns = std::max(longest_ns, result.thread.frozen_ns);
     longest_stop_ns = std::max(longest_stop_ns, result.thread.stopping_ns);
@@ -171,15 +160,13 @@ bool Sampler::pause(DWORD pause_ms) {
 // Updates what the sampler knows.
 void Sampler::begin_look() {
   read_unloads();
-  dependencies_.mark = last_mark_;
-  dependencies_.image_mark = images_.unloads().mark();
-  code_.begin(last_mark_);
+  names_.begin(names_.mark(), images_.unloads().mark());
 }
 
 void Sampler::drop_stale(Last& last) {
-  if (last.generation == images_.generation() && still_holds(last.dependencies, last_mark_)) {
-    last.dependencies.mark = last_mark_;
-    last.dependencies.image_mark = dependencies_.image_mark;
+  if (last.generation == images_.generation() && names_.still_hold(last.dependencies, names_.mark())) {
+    last.dependencies.mark = names_.mark();
+    last.dependencies.image_mark = names_.dependencies().image_mark;
   } else {
     last.stack.forget();
   }
@@ -188,7 +175,7 @@ void Sampler::drop_stale(Last& last) {
 bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
                    const DumpRequest& request, Last* last) {
   begin_look();
-  Look how{.thread = &thread.thread(), .both_engines = request.both_engines, .generation = images_.generation()};
+  Look how{.thread = &thread.thread(), .generation = images_.generation()};
   if (last != nullptr) drop_stale(*last);
   RawSample raw(buffers_.stack(), buffers_.entries());
   if (!capture_into(result.thread, raw, engine, thread, request, last ? &last->stack : nullptr)) {
@@ -210,7 +197,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
   for (std::size_t i = 0; i < threads.size(); ++i) {
     GroupThread& of = threads[i];
     if (!group.add(*of.thread)) throw std::length_error("a group of too many threads");
-    of.sample = {.thread = {.os_id = of.os_id}, .copied = {}};
+    of.sample = {.thread = {.os_id = of.os_id}};
     if (of.last != nullptr) {
       drop_stale(*of.last);
       group_[i].last = &of.last->stack;
@@ -258,44 +245,39 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   if (!result.thread.skipped.empty() || raw.unmoved) return;
   if (last != nullptr) last->stack.keep(raw);
   raw.stack.rewrite_pointers();
-  if (look.both_engines && raw.managed_walked) result.copied = result.thread;
-  dependencies_.managed.clear();
-  dependencies_.images.clear();
-  bool holds = make_stack(result.thread.stack, raw);
-  if (result.copied) {
-    raw.managed_walked = false;
-    holds = make_stack(result.copied->stack, raw) && holds;
-  }
+  names_.begin_stack();
+  result.thread.stack = walk_copy(raw);
+  bool holds = finish(result.thread.stack);
+  const StackDependencies& dependencies = names_.dependencies();
   // The mark is taken after the last name has been looked up, so that all names are of the same moment.
   const UnloadGate::Mark now = services_.unload_gate.mark();
-  if (holds && !still_holds(dependencies_, now)) {
+  if (holds && !names_.still_hold(dependencies, now)) {
     holds = false;
-    if (!images_.still_loaded(dependencies_.images, dependencies_.image_mark)) images_.read();
+    if (!images_.still_loaded(dependencies.images, dependencies.image_mark)) images_.read();
   }
   if (holds && !images_.have_changed_for(result.thread.stack)) {
     // An image may have been loaded and unloaded since the images were listed, so that no frame names it.
-    const bool unloaded = now != dependencies_.mark || images_.unloads().mark() != dependencies_.image_mark;
+    const bool unloaded = now != dependencies.mark || images_.unloads().mark() != dependencies.image_mark;
     again.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
     again.lacks_runtime = !look.asked && !result.thread.stack.whole();
     if (last == nullptr) return;
-    last->dependencies = dependencies_;
+    last->dependencies = dependencies;
     last->generation = look.generation;
     // No callback reports that a dynamic method was replaced by another one.
-    const bool unreported = !clr_.reports_method_unloads && !dependencies_.managed.functions.empty();
+    const bool unreported = !clr_.reports_method_unloads && !dependencies.managed.functions.empty();
     // The next sample cannot reuse the stack of a thread that will be frozen once more.
     if (unreported || again.after_group()) last->stack.forget();
     return;
   }
   if (last != nullptr) last->stack.forget();
   result.thread.stack = {};
-  result.copied.reset();
   result.thread.skipped = "code on its stack went away while it was looked at";
   again.no_stack = true;
 }
 
 std::optional<Stack> Sampler::finish_event(EventSample& event) {
   read_unloads();
-  code_.begin(event.mark);
+  names_.begin(event.mark, images_.unloads().mark());
   const auto is_listed = [&](const auto& image) { return images_.index_of(image) != Frame::kNone; };
   if (!std::ranges::all_of(event.images, is_listed)) {
     images_.read();
@@ -305,13 +287,12 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
     if (frame.module == Frame::kNone) continue;
     frame.module = images_.index_of(event.images[static_cast<std::size_t>(frame.module)]);
   }
-  dependencies_.managed.clear();
-  dependencies_.images.clear();
   if (!finish(event.stack)) return std::nullopt;
   // The event's thread walked its own stack, and looked up the names of its dynamic methods while these methods were on
   // the stack. So the addresses and the names stay right even if such a method has been unloaded since.
-  dependencies_.managed.code.clear();
-  if (services_.unload_gate.hits(dependencies_.managed, event.mark)) return std::nullopt;
+  Footprint& managed = names_.dependencies().managed;
+  managed.code.clear();
+  if (services_.unload_gate.hits(managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
 }
 
@@ -322,51 +303,23 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
   constexpr int kWalks = 3;
   for (int i = 0; i < kWalks; ++i) {
     read_unloads();
-    code_.begin(load.mark);
+    names_.begin(load.mark, load.image_mark);
     RawSample raw(buffers_.stack(), buffers_.entries());
     raw.fault = load.stack_end == 0 ? CaptureFault::off_stack : CaptureFault::none;
     raw.context = load.registers;
     raw.stack.fill(held, load.registers.rsp(), load.stack_end);
     raw.stack.rewrite_pointers();
-    dependencies_.mark = load.mark;
-    dependencies_.image_mark = load.image_mark;
-    dependencies_.managed.clear();
-    dependencies_.images.clear();
     Stack stack = walk_copy(raw);
     drop_own_frames(stack, images_.view());
-    if (!finish(stack) || !still_holds(dependencies_, services_.unload_gate.mark())) return std::nullopt;
+    if (!finish(stack) || !names_.still_hold(names_.dependencies(), services_.unload_gate.mark())) return std::nullopt;
     if (!images_.have_changed_for(stack)) return stack;
   }
   return std::nullopt;
 }
 
-// Forgets the names of what has been unloaded.
+// Forgets what is known of code that has been unloaded.
 void Sampler::read_unloads() {
-  if (!clr_.reports_method_unloads) names_.forget_dynamic();
-  if (services_.unload_gate.mark() == last_mark_) return;
-  outside_.forget();
-  if (!services_.unload_gate.read(last_mark_, unloads_)) {
-    targets_.forget();
-    names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
-    il_.forget_code();
-    return;
-  }
-  for (const UnloadGate::Unload& unload : unloads_) {
-    if (unload.module == 0) {
-      names_.forget(unload.function);
-    } else {
-      // A stub may have been made for any method of the module.
-      names_.forget_module(unload.module);
-      targets_.forget_module(unload.module);
-      names_.forget_dynamic();
-      il_.forget_code();
-    }
-  }
-}
-
-bool Sampler::still_holds(const Dependencies& dependencies, const UnloadGate::Mark& now) {
-  return images_.still_loaded(dependencies.images, dependencies.image_mark) &&
-         (now == dependencies.mark || !services_.unload_gate.hits(dependencies.managed, dependencies.mark));
+  if (names_.read_unloads()) outside_.forget();
 }
 
 bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
@@ -412,77 +365,28 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 
 Stack Sampler::walk_copy(const RawSample& sample) {
   // Many stacks are made after a single check for unloaded code (sample_group).
-  if (services_.unload_gate.mark() != last_mark_) outside_.forget();
+  if (services_.unload_gate.mark() != names_.mark()) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, images_.view(), {&hints_, &outside_});
   const GuessView guess{images_.view(), step.code(), sample.stack, step.leaf(), buffers_.guess()};
   Stack stack = merge(sample, {.step = step,
-                               .managed = code_,
+                               .managed = names_.code(),
                                .modules = images_.view(),
                                .scratch = buffers_.frames(),
                                .guess = &guess});
-  note_callees(stack, sample.stack);
+  note_callees(stack, sample.stack, step.code());
   name_runtime_code(stack, images_.view(), step.code());
   return stack;
 }
 
 // Returns false if code was unloaded meanwhile.
-bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
-  stack = walk_copy(sample);
-  return finish(stack);
-}
-
-// Gives modules their numbers and functions their names, and collects what both depend on. Returns false if code was
-// unloaded meanwhile.
 bool Sampler::finish(Stack& stack) {
-  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-    Frame& frame = stack.frames[i];
-    if (frame.module != Frame::kNone) {
-      const auto image = static_cast<std::size_t>(frame.module);
-      add_once(dependencies_.images, image);
-      frame.module = images_.number(image);
-    } else if (frame.kind != FrameKind::gap) {
-      dependencies_.managed.code.push_back(frame.address);
-      dependencies_.managed.unknown_code |= frame.function == 0;
-      // The answer is kept as long as none of this code is unloaded (read_unloads()).
-      if (frame.function != 0 && clr_.reports_method_unloads) outside_.keep(frame.address);
-    }
-    // In an event's sample, the dynamic methods already have names: the event's thread looked them up.
-    if (frame.function != 0 && frame.name.empty() && !name(frame)) return false;
-    if (frame.kind == FrameKind::stub) find_target(stack, i);
+  if (!names_.finish(stack)) return false;
+  if (!clr_.reports_method_unloads) return true;
+  for (const Frame& frame : stack.frames) {
+    // The answer is kept as long as none of this code is unloaded (read_unloads()).
+    if (frame.module == Frame::kNone && frame.function != 0) outside_.keep(frame.address);
   }
-  return !code_.lost();
-}
-
-// Returns false if the frame's code was unloaded meanwhile.
-bool Sampler::name(Frame& frame) {
-  const ManagedName* name = code_.name(frame.function);
-  if (name == nullptr) return false;
-  frame.name = name->text;
-  if (name->dynamic) add_once(dependencies_.managed.functions, frame.function);
-  for (const clr::ModuleID module : name->modules) add_once(dependencies_.managed.modules, module);
-  return frame.kind != FrameKind::managed || name->dynamic || place_in_il(frame);
-}
-
-// To be called when the frames above the stub have their names.
-void Sampler::find_target(Stack& stack, std::size_t stub) {
-  StackFrame& frame = stack.frames[stub];
-  const ClrStub what = clr_stub(frame.name);
-  const bool leads_in = what == ClrStub::reverse_pinvoke || what == ClrStub::com_in;
-  const Frame* called = stub != 0 ? &stack.frames[stub - 1] : nullptr;
-  if (leads_in && called != nullptr && called->kind == FrameKind::managed) frame.target = called->name;
-  if (frame.callee == 0) return;
-  std::vector<clr::ModuleID> modules;
-  frame.target = code_.stub_target(targets_, frame.function, frame.callee, modules);
-  for (const clr::ModuleID module : modules) add_once(dependencies_.managed.modules, module);
-}
-
-// Returns false if the frame's code was unloaded meanwhile.
-bool Sampler::place_in_il(Frame& frame) {
-  const std::uint64_t ip = CodeAddress{frame.address, frame.address_kind}.lookup();
-  const ClrIlSource::Place* place = code_.il_place(il_, frame.function, ip);
-  if (place == nullptr) return false;
-  frame.il = {.assembly = place->assembly, .method = place->method, .offset = place->offset};
   return true;
 }
 

@@ -7,9 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "symbols/win/clr_il_source.h"
-#include "symbols/win/clr_metadata_source.h"
-#include "symbols/win/clr_stub_targets.h"
 #include "unmanaged/image/module_table.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/win/live_memory.h"
@@ -17,12 +14,12 @@
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/circuit_breaker.h"
 #include "walker/profiler/clr_interfaces.h"
-#include "walker/profiler/clr_managed_code.h"
 #include "walker/profiler/event_sample.h"
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/image_loads.h"
 #include "walker/profiler/listed_images.h"
 #include "walker/profiler/sample_buffers.h"
+#include "walker/profiler/stack_names.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
@@ -56,27 +53,18 @@ class Sampler {
   // Whether this is one of our own threads, which are never sampled.
   bool is_own_thread(DWORD id) const noexcept;
 
-  // One sample. Frame::module is an index into modules(), and all frames except native ones have names. `copied` is the
-  // same sample walked from its copy, and has no value unless both engines were asked for.
+  // One sample. Frame::module is an index into modules(), and all frames except native ones have names.
   struct Sample {
     Thread thread;
-    std::optional<Thread> copied;
     CaptureFault fault = CaptureFault::none;
     std::uint32_t refusal = 0;  // the error with which the system refuses the thread's registers
     bool unmoved = false;  // the thread has no stack here, because its stack is that of the last sample
     LookReasons again = {};
   };
-  // The code and the images on which the frames and the names of a stack depend.
-  struct Dependencies {
-    UnloadGate::Mark mark;  // nothing of the stack had been unloaded up to this mark
-    std::uint64_t image_mark = 0;  // a mark of the unloaded images, from before the freeze
-    Footprint managed;
-    std::vector<std::size_t> images;  // indices into the list of images, each once
-  };
   // The state of the thread at its last sample. It is not used if code on which it depends was unloaded since.
   struct Last {
     UnmovedStack stack;
-    Dependencies dependencies;
+    StackDependencies dependencies;
     std::uint64_t generation = 0;  // the generation of names and images
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
@@ -109,7 +97,7 @@ class Sampler {
   // Every image met since forget(); a module's number is its index here.
   std::span<const Module> modules() const noexcept { return images_.numbered(); }
   // Every assembly met since forget(); its number is its index here.
-  std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
+  std::span<const Assembly> assemblies() const noexcept { return names_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
   UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
   // The name of a managed thread, UTF-8; empty if it has none, or if it is not known.
@@ -139,7 +127,6 @@ class Sampler {
   // How a thread was looked at.
   struct Look {
     const ThreadHandle* thread = nullptr;
-    bool both_engines = false;
     bool asked = true;  // false if the runtime may know more about a stack with a gap
     std::uint64_t generation = 0;
   };
@@ -147,13 +134,8 @@ class Sampler {
   bool capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
                     const DumpRequest& request, const UnmovedStack* last);
   Stack walk_copy(const RawSample& sample);
-  bool make_stack(Stack& stack, const RawSample& sample);
   void read_unloads();
-  bool still_holds(const Dependencies& dependencies, const UnloadGate::Mark& now);
   bool finish(Stack& stack);
-  bool name(Frame& frame);
-  void find_target(Stack& stack, std::size_t stub);
-  bool place_in_il(Frame& frame);
 
   ClrInterfaces& clr_;
   SamplerServices services_;
@@ -163,21 +145,15 @@ class Sampler {
   CanaryProbe probe_;
   Canaries canaries_;
   bool probe_prepared_ = false;
-  ClrMetadataSource names_;
-  ClrIlSource il_;
-  ClrStubTargets targets_;
-  ClrManagedCode code_;
-  UnloadGate::Mark last_mark_;  // names_ has forgotten everything that was unloaded up to this mark
-  std::vector<UnloadGate::Unload> unloads_;
   // mixwalk.exe waits 30 s for the first message of a dump, and the supervisor may have taken kDefaultStartMs of them.
   static constexpr DWORD kMaxSilenceMs = 8'000;
   const char* obstacle_ = nullptr;  // the reason that obstacle() has given
   DWORD silence_left_ms_ = kMaxSilenceMs;
   DWORD paused_ms_ = 0;  // the sum of the pauses between the looks of this dump
   ListedImages images_;
+  StackNames names_;
   EntryHints hints_;
   LiveMemory outside_;
-  Dependencies dependencies_;                 // of the sample in progress
   std::vector<GroupMember> group_;  // of the group in progress
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "walker/hang/standings.h"
 #include "walker/hang/thread_roles.h"
 #include "walker/hang/waits.h"
+#include "walker/model/crash_words.h"
 #include "walker/model/lock_words.h"
 #include "walker/shown/async_frames.h"
 #include "walker/shown/runtime_frames.h"
@@ -125,6 +127,11 @@ class DumpWriter {
     if (const Wait wait = wait_of(names_, thread); wait.state != WaitState::runs && !wait.words.empty()) {
       json_.field("wait", wait.words);
     }
+    std::vector<std::string> handles;
+    for (const HandledException& exception : thread.handles) {
+      for (std::string& line : handled_words(exception)) handles.push_back(std::move(line));
+    }
+    if (!handles.empty()) json_.values("handles", handles);
     if (const auto frames = async_frames_.of(thread); !frames.empty()) {
       json_.array("async", frames, [this](const AsyncFrame& each) { async_frame(each); });
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "walker/base/sha256.h"
+#include "unmanaged/sha256.h"
 #include "walker/export/buffered_sink.h"
 #include "walker/report/page_parts.h"
 #include "walker/report/script_safe_sink.h"

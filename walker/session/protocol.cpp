@@ -31,7 +31,6 @@ void fields(MessageIO& io, DumpRequest& request) {
   io.enumeration(3, request.probe, ProbePolicy::always);
   io.string(4, request.canary_prefix, "");
   io.repeated(5, request.thread_ids, io.kNoLimit, [&](std::uint32_t& id) { io.varint(5, id); });
-  io.varint(6, request.both_engines, false);
   io.varint(7, request.at_once, false);
   io.varint(8, request.canary_id, 0);
   if (io.varint(9, request.start_ms, kDefaultStartMs)) require(request.start_ms <= kDefaultStartMs, "too long a start");

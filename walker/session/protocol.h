@@ -20,10 +20,10 @@ namespace mixwalk {
 // little-endian length, followed by a protobuf message of one field. The number of this field is the kind of the
 // message. Both ends treat what they read as hostile: decoding is bounded, throws nothing except std::bad_alloc, and
 // rejects what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 9;
 
 // The largest length of a message. The largest real message is a thread's stack of kMaxFrames frames of at most 80
-// bytes each.
+// bytes each, half of which are managed and have inlined a stub.
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
 
@@ -60,15 +60,12 @@ struct DumpRequest {
   std::string canary_prefix;
   // The threads to be sampled; empty for all threads of the process.
   std::vector<std::uint32_t> thread_ids;
-  // Whether each sample that DoStackSnapshot walked is sent a second time, directly after the first, walked from its
-  // copy.
-  bool both_engines = false;
   bool at_once = false;  // all threads are frozen together, and are walked from their copies
   // How long the thread that ends freezes may need to begin, in milliseconds. Nothing is frozen before that.
   std::uint32_t start_ms = kDefaultStartMs;
   bool operator==(const DumpRequest&) const = default;
 };
-// Samples until StopRequest. `sampling.both_engines` and `sampling.at_once` have no meaning here.
+// Samples until StopRequest. `sampling.at_once` has no meaning here.
 struct RecordRequest {
   DumpRequest sampling;
   SampleEvent event = SampleEvent::wall;  // any event except dump

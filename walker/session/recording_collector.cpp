@@ -153,7 +153,7 @@ std::vector<Frame> RecordingCollector::named(Frame frame) {
 // Adds one node of ours for each of our frames of the node's frame. The innermost of them is our node for it. A stack
 // gets only as many inlined calls as the format has room for besides its real frames (layout::kMaxDepth).
 void RecordingCollector::add_node(const Recording::Node& node) {
-  constexpr std::uint32_t kMaxInlined = layout::kMaxDepth / 2;
+  constexpr std::uint32_t kMaxInlined = layout::kMaxDepth / 4;
   const bool is_root = node.parent == Recording::kNone;
   std::uint32_t ours = is_root ? Recording::kNone : nodes_[node.parent];
   std::uint32_t inlined = is_root ? 0 : inlined_[node.parent];

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "symbols/clr_stub.h"
+
 namespace mixwalk {
 namespace {
 
@@ -68,6 +70,9 @@ void fields(MessageIO& io, StackFrame& frame, std::int32_t& run, std::uint32_t& 
   io.int32(7, frame.module, Frame::kNone);
   io.int32(8, run, Frame::kNone);
   io.varint(9, target, 0);
+  io.varint(10, frame.inline_depth, 0);
+  // Names are sent once for each FunctionID. A stub that the JIT has inlined has none, and is that of a P/Invoke.
+  if (!io.is_writing() && frame.kind == FrameKind::stub && frame.inline_depth != 0) frame.name = kPInvokeStub;
   if (io.is_writing() && frame.il.assembly == Frame::kNone) return;
   io.int32(20, frame.il.assembly);
   io.varint(21, frame.il.method);

@@ -34,7 +34,6 @@ std::string place_of(const AsyncTask& task) {
   Frame frame;
   frame.file = task.file;
   frame.line = task.line;
-  frame.line_approximate = task.line_approximate;
   return line_place(frame, kLimits);
 }
 
@@ -244,7 +243,7 @@ std::string AsyncFrames::label_of(const AsyncTask& task, std::string_view verb) 
     case TaskKind::semaphore:
       return text + "SemaphoreSlim.WaitAsync" + (task.object == 0 ? std::string() : " of " + hex(task.object));
     case TaskKind::when_all: return text + (is_unwrap(task) ? "Task.Run" : "Task.WhenAll");
-    case TaskKind::when_any: return text + "Task.WhenAny";
+    case TaskKind::when_any: return text + (is_wait_async(task) ? "Task.WaitAsync" : "Task.WhenAny");
     case TaskKind::channel:
       if (!task.object_type.empty()) return text + type_name(task.object_type) + " " + hex(task.object);
       break;

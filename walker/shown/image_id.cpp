@@ -7,7 +7,7 @@
 
 #include "symbols/symbol_path.h"
 #include "unmanaged/image/pe_image.h"
-#include "walker/base/sha256.h"
+#include "unmanaged/sha256.h"
 
 namespace mixwalk {
 

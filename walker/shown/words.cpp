@@ -27,7 +27,8 @@ constexpr EnumTexts<kLastLockKind> kLockSentences{
     "the answer to a local procedure call",
     "the end of a thread",
     "the pause of all managed code",
-    "System.Threading.SemaphoreSlim"};
+    "System.Threading.SemaphoreSlim",
+    "the end of a callback"};
 
 constexpr EnumTexts<kLastOpenReason> kReasonSentences{
     "no reason is known",
@@ -119,6 +120,16 @@ std::string sentence(const CallAgreement& calls) {
       "the runtime's own notes about calls confirm {} of {} native runs that end at managed code, and contradict {}; "
       "of {} callers in these notes, the walk has found {}",
       calls.agreed, calls.runs, calls.bounded - calls.agreed, calls.calls, calls.met);
+}
+
+std::string sentence(const RuntimeAnswers& answers) {
+  switch (answers.by) {
+    case RuntimeSource::automatic: return {};
+    case RuntimeSource::contracts:
+      return "the runtime's data contracts answer: their versions are known, and its data passes the checks";
+    case RuntimeSource::debugging_library: break;
+  }
+  return "the runtime's debugging library answers" + (answers.why.empty() ? "" : ": " + answers.why);
 }
 
 std::vector<std::string> open_runs(const Stack& stack) {

@@ -48,6 +48,9 @@ inline constexpr EnumTexts<kLastStanding> kEnumNames<Standing>{"unknown", "waits
 template <>
 inline constexpr EnumTexts<CaptureMethod::file> kEnumNames<CaptureMethod>{"inside", "outside", "file"};
 template <>
+inline constexpr EnumTexts<RuntimeSource::debugging_library> kEnumNames<RuntimeSource>{"none", "contracts",
+                                                                                       "debugging-library"};
+template <>
 inline constexpr EnumTexts<kLastCrashAccess> kEnumNames<CrashAccess>{"none", "read", "write", "execute"};
 template <>
 inline constexpr EnumTexts<kLastTaskKind> kEnumNames<TaskKind>{
@@ -60,7 +63,7 @@ template <>
 inline constexpr EnumTexts<kLastLockKind> kEnumNames<LockKind>{
     "monitor",      "critical-section", "srw-lock",   "threading-lock", "mutex",
     "send-message", "com-call",         "local-call", "thread-end",     "pause",
-    "semaphore"};
+    "semaphore",    "callback"};
 
 // The kind as one letter, the mark of frames in texts and pages: M, N, S and G.
 char letter(FrameKind kind) noexcept;
@@ -74,6 +77,9 @@ std::string_view outside_sentence(const Snapshot& snapshot);
 // How far the walk and the runtime's own notes agree, for -v: "the runtime's own notes about calls confirm 51 of 52 …".
 // Empty if there are no such notes.
 std::string sentence(const CallAgreement& calls);
+
+// What answers about the runtime, and why. Empty if nothing does.
+std::string sentence(const RuntimeAnswers& answers);
 
 // Samples per second of each thread, for a person: "6.3" and "100".
 struct RateWords {

@@ -75,6 +75,7 @@ void read_tables(MessageIO& io, Columns& columns, Recording& recording, TableRoo
   io.string(chunk::unasked, recording.unasked);
   io.message(chunk::crash, recording.crash, row_fields);
   async_row(io, chunk::async, recording.async, room);
+  handled_rows(io, chunk::handled, recording.handled, room);
   io.varint(chunk::some_threads, recording.some_threads);
   io.string(chunk::locks_missing, recording.locks_missing);
   bool known = false;

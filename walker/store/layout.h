@@ -36,7 +36,7 @@ enum : std::uint32_t {
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
   earlier_dump = 24, some_threads = 25, unasked = 26, sample_standing = 27,
-  crash = 28, async = 29,
+  crash = 28, async = 29, handled = 30,
 };
 }  // namespace chunk
 
@@ -53,19 +53,22 @@ inline constexpr std::size_t kMaxSharers = 1 << 20;  // of all locks together
 // Of all dumps together: tasks, contexts and items of the thread pool's queue; and the numbers that name them.
 inline constexpr std::size_t kMaxTasks = 1 << 20;
 inline constexpr std::size_t kMaxTaskNumbers = 1 << 24;
+inline constexpr std::size_t kMaxExceptions = 1 << 16;  // of all dumps together, inner exceptions included
 inline constexpr std::size_t kMaxEarlierDumps = 1 << 12;
 inline constexpr std::size_t kMaxCpuTimes = 1 << 22;  // of all earlier dumps together
 inline constexpr std::size_t kMaxFrames = 1 << 22;
 inline constexpr std::size_t kMaxNodes = 1 << 24;
 inline constexpr std::size_t kMaxSamples = 1 << 27;
-inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a walk has half as many at most
+// Frames of one stack. A walk has half as many at most, and half as many again may be P/Invokes that the JIT has
+// inlined.
+inline constexpr std::uint32_t kMaxDepth = 1 << 17;
 
 // The highest value of each enumeration in a file.
 inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr SymbolKind kLastSymbol = SymbolKind::import;
-inline constexpr LockKind kLastLock = LockKind::pause;  // semaphore is a field of its own
+inline constexpr LockKind kLastLock = LockKind::pause;  // semaphore and callback are fields of their own
 inline constexpr Trust kLastTrust = Trust::scan;  // frame_pointer is a field of its own
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
 inline constexpr OpenReason kLastReason = kLastOpenReason;

@@ -66,8 +66,9 @@ bool RecordingWriter::within_limits(const Recording& recording) {
   if (recording.assemblies.size() > layout::kMaxAssemblies) problem_ = "too many assemblies";
   if (recording.threads.size() > layout::kMaxThreads) problem_ = "too many threads";
   if (recording.details.size() > layout::kMaxDetails) problem_ = "too many details";
-  std::size_t locks = 0, waiters = 0, sharers = 0, times = 0, tasks = 0, task_numbers = 0;
-  const auto count = [&](const std::vector<Lock>& some, const Recording::AsyncWork& work) {
+  std::size_t locks = 0, waiters = 0, sharers = 0, times = 0, tasks = 0, task_numbers = 0, exceptions = 0;
+  const auto count = [&](const std::vector<Lock>& some, const Recording::AsyncWork& work,
+                         const std::vector<Recording::Handled>& handled) {
     locks += some.size();
     for (const Lock& lock : some) {
       waiters += lock.waiters.size();
@@ -77,16 +78,18 @@ bool RecordingWriter::within_limits(const Recording& recording) {
     tasks += work.tasks.size() + work.contexts.size() + work.pool.items.size();
     task_numbers += work.waits.size() + work.traits.size();
     for (const AsyncTask& task : work.tasks) task_numbers += task.awaits.size();
+    for (const Recording::Handled& each : handled) exceptions += each.exception.objects.size() + 1;
   };
-  count(recording.locks, recording.async);
+  count(recording.locks, recording.async, recording.handled);
   for (const Recording::EarlierDump& dump : recording.earlier_dumps) {
-    count(dump.locks, dump.async);
+    count(dump.locks, dump.async, dump.handled);
     times += dump.cpu.size();
   }
   if (locks > layout::kMaxLocks || waiters > layout::kMaxWaiters || sharers > layout::kMaxSharers) {
     problem_ = "too many locks";
   }
   if (tasks > layout::kMaxTasks || task_numbers > layout::kMaxTaskNumbers) problem_ = "too many tasks";
+  if (exceptions > layout::kMaxExceptions) problem_ = "too many exceptions";
   if (recording.earlier_dumps.size() > layout::kMaxEarlierDumps) problem_ = "too many dumps";
   if (times > layout::kMaxCpuTimes) problem_ = "too many processor times";
   if (recording.frames.size() > layout::kMaxFrames) problem_ = "too many frames";
@@ -147,6 +150,7 @@ void RecordingWriter::add_locks(const Recording& recording) {
     out.string(chunk::unasked, unasked_, "");
   }
   if (recording.async != Recording::AsyncWork() && !std::exchange(async_, true)) add(chunk::async, recording.async);
+  for (; handled_ < recording.handled.size(); ++handled_) add(chunk::handled, recording.handled[handled_]);
   if (recording.crash && !std::exchange(crash_, true)) out.put(chunk::crash, *recording.crash, row_fields);
   bool yes = true;
   if (recording.some_threads && !std::exchange(some_threads_, true)) out.varint(chunk::some_threads, yes);

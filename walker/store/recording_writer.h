@@ -57,6 +57,7 @@ class RecordingWriter {
 
   // How many rows of each table are already written.
   std::size_t assemblies_ = 0, modules_ = 0, threads_ = 0, details_ = 0, locks_ = 0, earlier_dumps_ = 0;
+  std::size_t handled_ = 0;
   std::size_t frames_ = 0, nodes_ = 0, samples_ = 0;
   std::string unasked_;                       // the written text
   bool some_threads_ = false;                 // whether it is already written

@@ -13,6 +13,7 @@ struct TableRoom {
   std::size_t sharers = layout::kMaxSharers;
   std::size_t tasks = layout::kMaxTasks;
   std::size_t task_numbers = layout::kMaxTaskNumbers;
+  std::size_t exceptions = layout::kMaxExceptions;
   std::size_t cpu_times = layout::kMaxCpuTimes;
 };
 

@@ -116,7 +116,6 @@ void fields(MessageIO& io, AsyncTask& task, TableRoom& room) {
   io.string(7, task.file, "");
   io.varint(8, task.line, 0);
   if (io.string(9, task.source_url, "") && !is_web_url(task.source_url)) task.source_url.clear();
-  io.varint(10, task.line_approximate, false);
   numbers(io, 11, task.awaits, room, itself, narrowed);
   io.varint(12, task.awaits_left_out, 0);
   io.varint(13, task.object, 0);
@@ -155,11 +154,13 @@ void fields(MessageIO& io, ThreadPoolState& pool, TableRoom& room) {
 constexpr std::uint64_t bits_of(const ThreadTraits& traits) {
   return static_cast<std::uint64_t>(traits.main) | static_cast<std::uint64_t>(traits.pool) << 1 |
          static_cast<std::uint64_t>(traits.sta) << 2 | static_cast<std::uint64_t>(traits.mta) << 3 |
-         static_cast<std::uint64_t>(traits.pumps) << 4;
+         static_cast<std::uint64_t>(traits.pumps) << 4 | static_cast<std::uint64_t>(traits.limited) << 5 |
+         static_cast<std::uint64_t>(traits.unlimited) << 6;
 }
 constexpr ThreadTraits traits_of(std::uint64_t bits) {
   const auto has = [bits](unsigned bit) { return (bits >> bit & 1) != 0; };
-  return {.main = has(0), .pool = has(1), .sta = has(2), .mta = has(3), .pumps = has(4)};
+  return {.main = has(0), .pool = has(1), .sta = has(2), .mta = has(3), .pumps = has(4), .limited = has(5),
+          .unlimited = has(6)};
 }
 
 void check_indices(const Recording::AsyncWork& work) {
@@ -269,9 +270,9 @@ void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks
 }
 
 void row_fields(MessageIO& io, Lock& lock, TableRoom& room) {
-  // Earlier readers do not know semaphores.
-  bool semaphore = lock.kind == LockKind::semaphore;
-  LockKind kind = semaphore ? LockKind::threading_lock : lock.kind;
+  // Earlier readers do not know semaphores and callbacks.
+  bool semaphore = lock.kind == LockKind::semaphore, callback = lock.kind == LockKind::callback;
+  LockKind kind = semaphore ? LockKind::threading_lock : callback ? LockKind::local_call : lock.kind;
   if (io.enumeration(1, kind, layout::kLastLock)) lock.kind = kind;
   io.varint(2, lock.address, 0);
   io.string(3, lock.type, "");
@@ -288,6 +289,7 @@ void row_fields(MessageIO& io, Lock& lock, TableRoom& room) {
     return narrowed(os_id);
   });
   numbers(io, 10, lock.task_holders, room, itself, narrowed);
+  if (io.varint(11, callback, false) && callback) lock.kind = LockKind::callback;
 }
 
 void row_fields(MessageIO& io, Recording::AsyncWork& work, TableRoom& room) {
@@ -313,6 +315,23 @@ void async_row(MessageIO& io, MessageIO::Number number, Recording::AsyncWork& wo
   work = std::move(read);
 }
 
+constexpr const char* kTooManyExceptions = "there are too many exceptions";
+
+void handled_rows(MessageIO& io, MessageIO::Number number, std::vector<Recording::Handled>& handled, TableRoom& room) {
+  io.repeated(number, handled, io.kNoLimit, [&](Recording::Handled& each) {
+    take(io, room.exceptions, kTooManyExceptions);
+    io.nested(number, [&](MessageIO& inner) { row_fields(inner, each, room); });
+  });
+}
+
+void row_fields(MessageIO& io, Recording::Handled& handled, TableRoom& room) {
+  io.varint(1, handled.sample);
+  io.repeated(2, handled.exception.objects, kMaxCrashObjects, [&](CrashObject& object) {
+    take(io, room.exceptions, kTooManyExceptions);
+    io.message(2, object, fields);
+  });
+}
+
 void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room) {
   io.varint(1, dump.time_ns);
   io.packed_varints(2, dump.cpu, plus_one, [&](std::uint64_t cpu) {
@@ -324,6 +343,7 @@ void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room) {
   io.string(5, dump.unasked, "");
   io.message(6, dump.crash, row_fields);
   async_row(io, 7, dump.async, room);
+  handled_rows(io, 8, dump.handled, room);
 }
 
 }  // namespace mixwalk

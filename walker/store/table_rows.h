@@ -32,6 +32,8 @@ void row_fields(MessageIO& io, Crash& crash);
 // When they read, these subtract what they read from `room`.
 void lock_rows(MessageIO& io, MessageIO::Number number, std::vector<Lock>& locks, TableRoom& room);
 void row_fields(MessageIO& io, Lock& lock, TableRoom& room);
+void handled_rows(MessageIO& io, MessageIO::Number number, std::vector<Recording::Handled>& handled, TableRoom& room);
+void row_fields(MessageIO& io, Recording::Handled& handled, TableRoom& room);
 void row_fields(MessageIO& io, Recording::EarlierDump& dump, TableRoom& room);
 void row_fields(MessageIO& io, Recording::AsyncWork& work, TableRoom& room);
 // The same as a nested message. When it reads, a later message replaces an earlier one, and all indices are checked.

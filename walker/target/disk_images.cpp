@@ -1,5 +1,6 @@
 #include "walker/target/disk_images.h"
 
+#include "unmanaged/ascii_lower.h"
 #include "unmanaged/image/coff_file.h"
 #include "unmanaged/image/debug_directory.h"
 
@@ -30,6 +31,9 @@ std::optional<std::vector<std::byte>> DiskImages::fetched_image(const Module& mo
 
 std::optional<std::vector<std::byte>> DiskImages::other(const std::string& path) {
   if (auto file = local_.read(path)) return file;
+  // PdbFinder looks for PDBs in these folders itself. It would say of each path of the target that a PDB there is not
+  // used. Test: WhatIsRefusedSaysWhy.
+  if (ascii_lower(path).ends_with(".pdb")) return std::nullopt;
   for (const std::string& candidate : image_candidates_in_folders(path, 0, 0, path_)) {
     if (auto file = path_files_.read(candidate)) return file;
   }

@@ -31,7 +31,7 @@ class DiskImages {
   // The same image from a symbol server, for a target whose memory does not have the image either.
   std::optional<std::vector<std::byte>> fetched_image(const Module& module);
   // Any other file that an image names. It is looked for at the path in the image, and otherwise by its name in the
-  // folders.
+  // folders; but a PDB only at that path.
   std::optional<std::vector<std::byte>> other(const std::string& path);
 
  private:

@@ -10,6 +10,7 @@
 #include "unmanaged/image/exports_name.h"
 #include "unmanaged/image/image_headers.h"
 #include "unmanaged/step/table_unwind_step.h"
+#include "unmanaged/user_address.h"
 #include "walker/model/crash_words.h"
 #include "walker/target/cpp_exception.h"
 #include "walker/target/first_fault.h"
@@ -203,11 +204,14 @@ std::optional<Target::UnloadedImage> DumpTarget::unloaded_at(std::uint64_t addre
 
 // `thread`: null if only the exception names the thread.
 StackLimits DumpTarget::stack_limits(const MinidumpThread* thread, std::uint64_t rsp) const {
+  // (A hostile dump may have a stack at the last addresses, where a search that counts upwards never ends.)
+  if (rsp >= kUserEnd) return {};
+  const auto is_stack = [&](const StackLimits& limits) { return limits.contains(rsp) && limits.base <= kUserEnd; };
   if (thread != nullptr) {
     const StackLimits limits = mixwalk::stack_limits(dumped_, thread->teb);
-    if (limits.contains(rsp)) return limits;
+    if (is_stack(limits)) return limits;
     const StackLimits listed{thread->stack_begin, thread->stack_begin + thread->stack_bytes};
-    if (listed.contains(rsp)) return listed;
+    if (is_stack(listed)) return listed;
   }
   constexpr std::uint64_t kMostBytes = 64 << 20;
   constexpr int kMostPieces = 1000;

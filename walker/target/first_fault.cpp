@@ -54,6 +54,7 @@ std::optional<MinidumpException> first_fault(const MinidumpException& exception,
     return !frames.empty() && at <= frames.back() && !std::ranges::binary_search(frames, at);
   };
   const std::uint64_t first = (stack.begin() + kAlignment - 1) / kAlignment * kAlignment;
+  if (first < stack.begin()) return std::nullopt;  // beyond the last address
   for (std::uint64_t at = first; at < stack.end() && stack.end() - at >= kBytes; at += kAlignment) {
     if (stack.read_value<std::uint32_t>(at + kRecordBehind) != exception.code || was_handled(at)) continue;
     auto fault = fault_at(stack, at);

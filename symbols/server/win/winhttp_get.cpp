@@ -166,10 +166,14 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  HttpReply run(const HttpLimits& limits) {
+  HttpReply run(const HttpHeaders& headers, const HttpLimits& limits) {
     if (handle_ == nullptr) return {0, words_of(GetLastError())};
     const DWORD_PTR context = reinterpret_cast<DWORD_PTR>(answers_);
-    if (!wait(winhttp().send_request(handle_, WINHTTP_NO_ADDITIONAL_HEADERS, 0, WINHTTP_NO_REQUEST_DATA, 0, 0, context),
+    std::wstring lines;
+    for (const std::string& header : headers) lines += to_utf16(header) + L"\r\n";
+    const wchar_t* const additional = lines.empty() ? WINHTTP_NO_ADDITIONAL_HEADERS : lines.c_str();
+    if (!wait(winhttp().send_request(handle_, additional, static_cast<DWORD>(lines.size()), WINHTTP_NO_REQUEST_DATA, 0,
+                                     0, context),
               limits.connect, "no connection stood within ")) {
       return {0, problem_};
     }
@@ -210,9 +214,10 @@ class Request {
   }
   // Reads the next bytes of the body, none at its end.
   //
-  // Folklore: in Wine 8, a read of more bytes than have come does not return until all have come, or until WinHTTP's own
-  // time is over, if the first ones are there already. Real case: a server that sends a byte now and then, by http, was
-  // waited for without end. Remedy: only what has come is read. Test: symbol_servers (http-trickle, http-silent-within).
+  // Folklore: in Wine 8, a read of more bytes than have come does not return until all have come, or until WinHTTP's
+  // own time is over, if the first ones are there already. Real case: a server that sends a byte now and then, by http,
+  // was waited for without end. Remedy: only what has come is read. Test: symbol_servers (http-trickle,
+  // http-silent-within).
   bool read(const HttpLimits& limits) {
     constexpr const char* kTooLong = "no byte came for ";
     if (!wait(winhttp().query_data_available(handle_, nullptr), limits.silence, kTooLong)) return false;
@@ -243,7 +248,8 @@ class Request {
 
 class WinHttpGet final : public HttpGet {
  public:
-  HttpReply get(const std::string& url, const HttpLimits& limits, HttpTaker& taker) override {
+  HttpReply get(const std::string& url, const HttpHeaders& headers, const HttpLimits& limits,
+                HttpTaker& taker) override {
     if (!winhttp().whole) return {0, "winhttp.dll, or a function of it, is missing"};
     if (session_ == nullptr) {
       session_ = std::make_unique<Internet>(winhttp().open(L"mixwalk", WINHTTP_ACCESS_TYPE_AUTOMATIC_PROXY,
@@ -261,7 +267,7 @@ class WinHttpGet final : public HttpGet {
     const Internet connection(winhttp().connect(session_->get(), host.c_str(), parts.nPort, 0));
     if (connection.get() == nullptr) return {0, words_of(GetLastError())};
     const std::wstring path(parts.lpszUrlPath, parts.dwUrlPathLength);
-    return Request(connection.get(), path, parts.nScheme == INTERNET_SCHEME_HTTPS, taker).run(limits);
+    return Request(connection.get(), path, parts.nScheme == INTERNET_SCHEME_HTTPS, taker).run(headers, limits);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <cwchar>
+#include <iterator>
 
 #include "unmanaged/win/unique_handle.h"
 

@@ -100,6 +100,8 @@ TEST(DemangleTest, MsvcNamesThatLlvmDoesNotRead) {
       {"??$named@$2Ufixed@@3D0GB@@0GC@@0GD@@0A@@@@@@YAXXZ", "named<fixed{{97, 98, 99, 0}}>()"},
       {"??$ptr@$2UQ@@PEAHE?g@@3HA@@@YAXXZ", "ptr<Q{&g}>()"},
       {"??$deep@$2UOuter@@2UInner@@H0?0@D01@@@YAXXZ", "deep<Outer{Inner{-1}, 2}>()"},
+      {"??$fixed@$2UFixed@@$$CBH002$$CBUP@@H00H01@@@@YAXXZ", "fixed<Fixed{1, P{1, 2}}>()"},
+      {"??$largest@$2UL@@_K0?0_J0?0@@@YAXXZ", "largest<L{18446744073709551615, -1}>()"},
       {"??$deep@$2UOuter@@2UInner@@H0?0@D01@@YAXXZ", "??$deep@$2UOuter@@2UInner@@H0?0@D01@@YAXXZ"},  // cut short
   };
   for (const Example& example : examples) EXPECT_EQ(demangle(example.decorated), example.name);

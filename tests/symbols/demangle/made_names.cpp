@@ -73,7 +73,7 @@ using Kinds =
 
 using Others = List<char8_t, const Plain&, Scoped, void (*)(Plain, Plain*), void (Plain::*)(int) const,
                     Box<Box<Plain>, Plain*>, Values<&Point::x>, Values<Point{1, -2}>, Hidden, decltype(kLambda),
-                    Box<void(int)>>;
+                    Box<void(int)>, int (&)[3], Values<1, -1, 'c', true>>;
 
 // How a pair of them comes into a name.
 template <class A, class B>

@@ -108,11 +108,14 @@ TEST(ManagedName, PropertiesAndEvents) {
 
 // C# methods may have such names as well. An accessor of an event takes a handler; a set accessor takes a value.
 TEST(ManagedName, MethodsWithOtherParametersAreNoAccessors) {
-  for (const std::string name : {"C.remove_all()", "C.add_up(int, int)", "C.set_done()", "C.add_now()"}) {
+  for (const std::string name : {"C.remove_all()", "C.add_Up(int, int)", "C.set_Done()", "C.add_Now()",
+                                 "C.add_One(int)", "C.remove_All(string[])", "C.get_name()", "C.set_name(int)",
+                                 "C.add_it(Item)"}) {
     EXPECT_EQ(managed_name(name), name);
   }
-  EXPECT_EQ(managed_name("C.get_value<System.Int32>()"), "C.get_value<int>()") << "no property is generic";
-  EXPECT_EQ(managed_name("C+<>c.<remove_all>b__3_0()"), "C.all.remove.AnonymousMethod__3_0()")
+  EXPECT_EQ(managed_name("C.get_Value<System.Int32>()"), "C.get_Value<int>()") << "no property is generic";
+  EXPECT_EQ(managed_name("C+<>c.<remove_all>b__3_0()"), "C.remove_all.AnonymousMethod__3_0()");
+  EXPECT_EQ(managed_name("C+<>c.<remove_All>b__3_0()"), "C.All.remove.AnonymousMethod__3_0()")
       << "of a host the parameters are not known";
 }
 
@@ -137,13 +140,72 @@ TEST(ManagedName, Operators) {
   EXPECT_EQ(managed_name("C.op_CheckedIncrementAssignment()"), "C.operator checked ++()");
 }
 
+// All that the compiler of C# 14 makes of checked and compound operators.
+TEST(ManagedName, CheckedAndCompoundOperators) {
+  const std::pair<const char*, const char*> binary[] = {
+      {"Addition", "+"}, {"Subtraction", "-"}, {"Multiply", "*"}, {"Division", "/"}};
+  const std::pair<const char*, const char*> compound[] = {
+      {"Addition", "+="}, {"Subtraction", "-="}, {"Multiplication", "*="}, {"Division", "/="}, {"Modulus", "%="},
+      {"BitwiseAnd", "&="}, {"BitwiseOr", "|="}, {"ExclusiveOr", "^="}, {"LeftShift", "<<="}, {"RightShift", ">>="},
+      {"UnsignedRightShift", ">>>="}};
+  const std::pair<const char*, const char*> steps[] = {{"Increment", "++"}, {"Decrement", "--"}};
+  const auto shown = [](const std::string& name) { return managed_name("N.V." + name); };
+  for (const auto& [name, sign] : binary) {
+    EXPECT_EQ(shown(std::string("op_") + name + "(N.V, N.V)"), std::string("N.V.operator ") + sign + "(N.V, N.V)");
+    EXPECT_EQ(shown(std::string("op_Checked") + name + "(N.V, N.V)"),
+              std::string("N.V.operator checked ") + sign + "(N.V, N.V)");
+  }
+  for (std::size_t i = 0; i < std::size(compound); ++i) {
+    const auto& [name, sign] = compound[i];
+    EXPECT_EQ(shown(std::string("op_") + name + "Assignment(System.Int32)"),
+              std::string("N.V.operator ") + sign + "(int)");
+    if (i >= std::size(binary)) continue;  // the others have no checked form
+    EXPECT_EQ(shown(std::string("op_Checked") + name + "Assignment(System.Int32)"),
+              std::string("N.V.operator checked ") + sign + "(int)");
+  }
+  for (const auto& [name, sign] : steps) {
+    for (const char* const rest : {"(N.V)", "Assignment()"}) {
+      const std::string parameters = rest[0] == '(' ? "(N.V)" : "()";
+      EXPECT_EQ(shown(std::string("op_") + name + rest), std::string("N.V.operator ") + sign + parameters);
+      EXPECT_EQ(shown(std::string("op_Checked") + name + rest),
+                std::string("N.V.operator checked ") + sign + parameters);
+    }
+  }
+}
+
+// The code of extension members is in static methods of the class around them, whose first parameter is the receiver.
+TEST(ManagedName, ExtensionMembers) {
+  EXPECT_EQ(managed_name("N.E.get_Third(System.String)"), "N.E.Third.get(string)");
+  EXPECT_EQ(managed_name("N.E.set_Third(System.String, System.Int32)"), "N.E.Third.set(string, int)");
+  EXPECT_EQ(managed_name("N.E.op_Multiply(System.String, System.Int32)"), "N.E.operator *(string, int)");
+  EXPECT_EQ(managed_name("N.E+<>c__DisplayClass4_0.<Plus>b__0()"), "N.E.Plus.AnonymousMethod__4_0()");
+  EXPECT_EQ(managed_name("N.E+<All>d__9<System.String>.MoveNext()"), "N.E.All<string>()");
+}
+
 // In F#, any text between two pairs of backquotes is a name.
 TEST(ManagedName, NamesOfFSharp) {
   EXPECT_EQ(managed_name("Tests.Sums.2 + 2 is 4()"), "Tests.Sums.2 + 2 is 4()");
   EXPECT_EQ(managed_name("Tests.Sums+Inner.a+b(System.Int32)"), "Tests.Sums.Inner.a+b(int)");
+  EXPECT_EQ(managed_name("Tests.Sums+Inner.1 + 1.5 is 2.5()"), "Tests.Sums.Inner.1 + 1.5 is 2.5()");
+  EXPECT_EQ(managed_name("Tests.all of (a, b) + c()"), "Tests.all of (a, b) + c()");
+  EXPECT_EQ(managed_name("Tests.a <- b()"), "Tests.a <- b()");
+  EXPECT_EQ(managed_name("+.+()"), "+.+()");
   EXPECT_EQ(managed_name("Tests.it's a (very) odd name(System.String)"), "Tests.it's a (very) odd name(string)");
   EXPECT_EQ(managed_name("Program+f@10.Invoke(System.Int32)"), "Program.f@10.Invoke(int)");
   EXPECT_EQ(managed_name("Program+f@10-1..ctor()"), "Program.f@10-1.f@10-1()");
+  // As F#'s compiler writes them.
+  for (const std::string name : {"C++ is read()", "ends with +()", "a, b & c()", "is it <right>?()", "get_ the order()",
+                                 "op_BarGreaterGreater(int, int)"}) {
+    EXPECT_EQ(managed_name("Shop.Tests." + name), "Shop.Tests." + name);
+  }
+  EXPECT_EQ(managed_name("Shop.Tests.+ at the begin(System.Int32)"), "Shop.Tests.+ at the begin(int)");
+  EXPECT_EQ(managed_name("Shop.Tests.(in brackets)(System.Int32, System.String)"),
+            "Shop.Tests.(in brackets)(int, string)");
+  EXPECT_EQ(managed_name("Shop.Order Line.get_Total + tax()"), "Shop.Order Line.Total + tax.get()");
+  EXPECT_EQ(managed_name("Shop.Order Line.op_Addition(Shop.Order Line, Shop.Order Line)"),
+            "Shop.Order Line.operator +(Shop.Order Line, Shop.Order Line)");
+  EXPECT_EQ(managed_name("Shop.Tests+local - one@16-1.Invoke(System.Int32)"),
+            "Shop.Tests.local - one@16-1.Invoke(int)");
 }
 
 TEST(ManagedName, ExplicitImplementationsKeepTheirInterface) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "symbols/dwarf/debug_link.h"
 #include "symbols/dwarf/dwarf_lines.h"
@@ -232,6 +234,14 @@ TEST(DwarfSymbolsTest, LineTableWithMillionsOfRowsIsLeftAlone) {
   EXPECT_EQ(chain(symbols, 0x1020), "inner :0 < outer :12");
 }
 
+// The first bytes of each file of Linux with debug information, such as those whose sections are SHF_COMPRESSED.
+std::vector<std::byte> elf_file() {
+  std::vector<std::byte> file(100);
+  constexpr std::uint8_t kIdent[] = {0x7F, 'E', 'L', 'F', 2, 1, 1};
+  std::ranges::transform(kIdent, file.begin(), [](std::uint8_t byte) { return std::byte{byte}; });
+  return file;
+}
+
 // Tables with a skeleton of DWARF 4, whose functions are in another file.
 DwarfTables split_tables(const std::string& file, const std::string& folder) {
   DwarfTables tables;
@@ -252,16 +262,33 @@ DwarfTables split_tables(const std::string& file, const std::string& folder) {
 TEST(DwarfSymbolsTest, SplitUnitWithoutItsFileHasLines) {
   const DwarfTables tables = split_tables("out/a.dwo", "/src");
   FakeFiles files;
-  files.files["C:\\bin\\a.dwo"] = std::vector<std::byte>(100);  // no object file
   DwarfSymbols symbols = open(with(tables), files);
   EXPECT_EQ(symbols.problem, "");
   EXPECT_EQ(symbols.note, "C:\\bin\\app.dll: the names of functions are in .dwo files (-gsplit-dwarf) that were not "
                           "found; put them beside the image; the first is a.dwo");
-  EXPECT_EQ(files.asked, (std::vector<std::string>{"/src/out/a.dwo", "C:\\bin\\a.dwo"}));
+  EXPECT_EQ(std::set(files.asked.begin(), files.asked.end()),
+            (std::set<std::string>{"/src/out/a.dwo", "C:\\bin\\a.dwo"}));
   SourceFrame frame;
   ASSERT_TRUE(symbols.index->find_line(0x1020, frame));
   EXPECT_EQ(frame.file, "/src/inc/b.h");
   EXPECT_EQ(chain(symbols, 0x1020), "-");
+}
+
+TEST(DwarfSymbolsTest, ASplitFileThatCannotBeUsedSaysWhy) {
+  const auto note = [](std::vector<std::byte> file) {
+    FakeFiles files;
+    files.files["C:\\bin\\a.dwo"] = std::move(file);
+    return open(with(split_tables("out/a.dwo", "/src")), files).note;
+  };
+  const std::string why = "C:\\bin\\app.dll: the names of functions are in .dwo files (-gsplit-dwarf) that cannot be "
+                          "used; the first is a.dwo: ";
+  EXPECT_EQ(note(std::vector<std::byte>(100)), why + "it is no file of an image for Windows");
+  EXPECT_EQ(note(elf_file()), why + "it is an ELF file, and an image for Windows has COFF files");
+  // The header of an object file for x64, without sections.
+  std::vector<std::byte> object(20);
+  object[0] = std::byte{0x64};
+  object[1] = std::byte{0x86};
+  EXPECT_EQ(note(object), why + "it has no unit of this build: it belongs to another build, or is damaged");
 }
 
 // All units may refer to one text of many megabytes, and Windows opens a device by such a name.
@@ -320,6 +347,15 @@ TEST_F(DebugLinkTest, FileOfAnotherBuildIsRefused) {
   EXPECT_EQ(symbols.note, "not used: C:\\bin\\app.debug: the debug file belongs to another build of app.dll (its "
                           "checksum differs)");
   EXPECT_EQ(open(image("gone.debug", crc_), files_).problem, "no debug file gone.debug");
+}
+
+TEST_F(DebugLinkTest, FileThatIsForAnotherSystemIsRefusedWithTheReason) {
+  const std::vector<std::byte> elf = elf_file();
+  files_.files = {{"C:\\bin\\app.debug", elf}};
+  DwarfSymbols symbols = open(image("app.debug", crc32(elf)), files_);
+  EXPECT_EQ(symbols.index, nullptr);
+  EXPECT_EQ(symbols.note,
+            "not used: C:\\bin\\app.debug: it is an ELF file, and an image for Windows has COFF files");
 }
 
 TEST_F(DebugLinkTest, NameThatLeadsElsewhereIsNotOpened) {

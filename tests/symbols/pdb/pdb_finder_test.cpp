@@ -86,6 +86,20 @@ TEST(PdbFinderTest, PortablePdbBesideTheImage) {
   EXPECT_EQ(opened.pdb->find(0x06000001, 0)->line, 10u);
 }
 
+TEST(PdbFinderTest, PortablePdbWithAnotherSumIsNamed) {
+  FakeFiles files;
+  PdbFinder finder(files, files, parse_symbol_path(R"(D:\sym)"));
+  const auto dll = test::ImageBuilder()
+                       .code_view(7, 1, "/src/app.pdb", true)
+                       .debug_entry(DebugEntry::kPdbChecksum, 0, {'S', 'H', 'A', '2', '5', '6', 0, 1, 2, 3})
+                       .build();
+  files.files["D:\\sym\\app.pdb"] = test::sample_portable_pdb().build();
+  EXPECT_EQ(finder.open_portable("C:\\app\\app.dll", dll).error, PortablePdbError::altered);
+  EXPECT_EQ(finder.problems(), std::vector<std::string>{"not used: D:\\sym\\app.pdb: the portable PDB is not as the "
+                                                        "compiler wrote it (its checksum differs)"});
+  EXPECT_EQ(finder.missing().size(), 1u);
+}
+
 TEST(PdbFinderTest, EmbeddedPortablePdbComesFirst) {
   FakeFiles files;
   PdbFinder finder(files, files, {});

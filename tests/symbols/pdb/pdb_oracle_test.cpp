@@ -54,7 +54,7 @@ std::vector<std::uint32_t> addresses_of(const PeImage& image, std::size_t most) 
 struct Comparison {
   // `folded` counts functions that share their code and have other names or lines than the oracle's.
   std::size_t asked = 0, equal = 0, shared = 0, folded = 0, inlined = 0, lines = 0, names = 0, depths = 0,
-              unknown = 0, publics = 0, other_publics = 0;
+              unknown = 0, publics = 0, other_publics = 0, data = 0;
   std::string examples;
 };
 
@@ -93,6 +93,7 @@ class Comparer {
       // No record describes a function here. There are only public symbols, and the oracle uses the nearest of them.
       if (!found) return;
       ++result_.publics;
+      result_.data += ours.back().function.starts_with("??_C@");
       if (location_.folded > 1 || one_variant(ours.back().function) == one_variant(decorated)) return;
       ++result_.other_publics;
       if (++examples_ <= 12)
@@ -140,6 +141,8 @@ class Comparer {
   int examples_ = 0;
 };
 
+constexpr std::size_t kLeastAddresses = 10'000;
+
 // At least `least` of a hundred addresses in functions with records must be equal. Returns how many addresses lie in
 // code that functions share.
 std::size_t compare(const std::string& path, std::size_t most, double least) {
@@ -153,6 +156,7 @@ std::size_t compare(const std::string& path, std::size_t most, double least) {
       "depths %zu, unknown %zu; %zu by public symbols, %zu other\n",
       path.c_str(), result.asked, result.inlined, result.shared, result.equal, result.folded, result.lines,
       result.names, result.depths, result.unknown, result.publics, result.other_publics);
+  EXPECT_GE(result.asked + result.publics, kLeastAddresses);
   const std::size_t compared = result.asked - result.folded;
   EXPECT_GT(result.inlined, 0u);
   EXPECT_GE(100.0 * static_cast<double>(result.equal), least * static_cast<double>(compared))
@@ -168,6 +172,18 @@ TEST(PdbOracleTest, FreestandingDll) {
 
 TEST(PdbOracleTest, ProgramOfTheStandardLibrary) {
   compare(MIXWALK_PDB_PROGRAMS "/standard_library.exe", 30'000, 99);
+}
+
+// Functions of an assembler have nothing but public symbols, and these do not say that they are functions.
+TEST(PdbOracleTest, PublicSymbolsOfAnAssembler) {
+  Comparer comparer(MIXWALK_PDB_PROGRAMS "/publics.dll", 100'000);
+  ASSERT_EQ(comparer.problem, "");
+  const Comparison result = comparer.run();
+  std::printf("publics.dll: %zu addresses by public symbols, %zu other\n", result.publics, result.other_publics);
+  EXPECT_GE(result.publics, kLeastAddresses);
+  EXPECT_EQ(result.other_publics, 0u) << result.examples;
+  EXPECT_EQ(result.data, 0u) << "a text is no function";
+  EXPECT_EQ(result.asked, 0u) << "these have records";
 }
 
 // MIXWALK_PDB_IMAGE is another image, with its PDB beside it; MIXWALK_PDB_ADDRESSES is the number of addresses in it.

@@ -61,6 +61,24 @@ TEST(PdbSymbolsTest, FunctionsInlinedCallsAndLines) {
   expect_inlining(*opened.index);
 }
 
+TEST(PdbSymbolsTest, WebAddressesOfSourceFiles) {
+  PdbBuilder pdb = test::pdb_with_inlining();
+  EXPECT_EQ(open(pdb).index->source_url("a.cpp"), "");
+  const std::string server = "SRCSRV: variables -\r\nSRCSRVTRG=https://example.org/old/%var2%\r\n"
+                             "SRCSRV: source files -\r\na.cpp*a\r\nb.h*b\r\nSRCSRV: end -\r\n";
+  pdb.named_stream("srcsrv", server);
+  EXPECT_EQ(open(pdb).index->source_url("a.cpp"), "https://example.org/old/a");
+  EXPECT_EQ(open(pdb).index->source_url("c.cpp"), "");
+  EXPECT_EQ(open(pdb).index->source_url(""), "");
+  // What the linker writes itself comes first, from each file that it was given.
+  pdb.named_stream("sourcelink$1", R"({"documents": {"/src/*": "https://example.org/*"}})");
+  pdb.named_stream("sourcelink$2", R"({"documents": {"b.h": "https://example.org/new/b.h"}})");
+  auto opened = open(pdb);
+  expect_inlining(*opened.index);
+  EXPECT_EQ(opened.index->source_url("a.cpp"), "https://example.org/old/a");
+  EXPECT_EQ(opened.index->source_url("b.h"), "https://example.org/new/b.h");
+}
+
 TEST(PdbSymbolsTest, ScatteredStreamsOfLargerBlocks) {
   PdbBuilder pdb = test::pdb_with_inlining();
   pdb.scattered = true;

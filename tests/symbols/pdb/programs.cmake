@@ -61,10 +61,21 @@ add_custom_command(
           ${MIXWALK_PDB_PROGRAMS}/freestanding.obj
   DEPENDS ${pdb_sources}/freestanding.cpp ${pdb_sources}/freestanding.h
   VERBATIM)
+add_custom_command(
+  OUTPUT ${MIXWALK_PDB_PROGRAMS}/publics.dll
+  BYPRODUCTS ${MIXWALK_PDB_PROGRAMS}/publics.pdb
+  COMMAND ${MIXWALK_CLANG} --target=x86_64-pc-windows-msvc -c ${pdb_sources}/publics.s
+          -o ${MIXWALK_PDB_PROGRAMS}/publics.obj
+  COMMAND ${MIXWALK_LLD_LINK} -dll -noentry -nodefaultlib -debug -export:first
+          -out:${MIXWALK_PDB_PROGRAMS}/publics.dll -pdb:${MIXWALK_PDB_PROGRAMS}/publics.pdb
+          ${MIXWALK_PDB_PROGRAMS}/publics.obj
+  DEPENDS ${pdb_sources}/publics.s
+  VERBATIM)
 pdb_object(${MIXWALK_PDB_PROGRAMS}/standard_library.o ${pdb_sources}/standard_library.cpp)
 pdb_program(standard_library ${MIXWALK_PDB_PROGRAMS}/standard_library.o)
 add_custom_target(pdb_programs DEPENDS
-  ${MIXWALK_PDB_PROGRAMS}/freestanding.dll ${MIXWALK_PDB_PROGRAMS}/standard_library.exe)
+  ${MIXWALK_PDB_PROGRAMS}/freestanding.dll ${MIXWALK_PDB_PROGRAMS}/publics.dll
+  ${MIXWALK_PDB_PROGRAMS}/standard_library.exe)
 
 # A PDB of some 26 MB, made on request.
 set(big_objects)
@@ -91,3 +102,26 @@ foreach(types "std::map;double;int" "std::map;float;int" "std::map;double;long l
 endforeach()
 pdb_program(big ${big_objects})
 add_custom_target(pdb_big_program DEPENDS ${MIXWALK_PDB_PROGRAMS}/big.exe)
+
+# A PDB of some 100 MB, made on request (tests/bench/pdb): 130,000 functions in 13 units. One unit is compiled, which
+# takes 10 s. The others are copies of it in which the namespace has another name of the same length.
+add_custom_command(OUTPUT ${MIXWALK_PDB_PROGRAMS}/many_a.obj
+  COMMAND ${MIXWALK_CLANG} --target=x86_64-pc-windows-msvc -std=c++20 -g -gcodeview
+          -c ${pdb_sources}/many_functions.cpp -o ${MIXWALK_PDB_PROGRAMS}/many_a.obj
+  DEPENDS ${pdb_sources}/many_functions.cpp VERBATIM)
+set(many_objects ${MIXWALK_PDB_PROGRAMS}/many_a.obj)
+foreach(unit b c d e f g h i j k l m)
+  set(object ${MIXWALK_PDB_PROGRAMS}/many_${unit}.obj)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${CMAKE_COMMAND} -E copy ${MIXWALK_PDB_PROGRAMS}/many_a.obj ${object}
+    COMMAND env LC_ALL=C sed -i s/department_a/department_${unit}/g ${object}
+    DEPENDS ${MIXWALK_PDB_PROGRAMS}/many_a.obj VERBATIM)
+  list(APPEND many_objects ${object})
+endforeach()
+add_custom_command(
+  OUTPUT ${MIXWALK_PDB_PROGRAMS}/many.dll
+  BYPRODUCTS ${MIXWALK_PDB_PROGRAMS}/many.pdb
+  COMMAND ${MIXWALK_LLD_LINK} -dll -noentry -nodefaultlib -debug -opt:noref,noicf -out:${MIXWALK_PDB_PROGRAMS}/many.dll
+          -pdb:${MIXWALK_PDB_PROGRAMS}/many.pdb ${many_objects}
+  DEPENDS ${many_objects} VERBATIM)
+add_custom_target(pdb_of_100_mb DEPENDS ${MIXWALK_PDB_PROGRAMS}/many.dll)

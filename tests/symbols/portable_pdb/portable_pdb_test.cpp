@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
+
 #include "symbols/portable_pdb/embedded_pdb.h"
 #include "symbols/portable_pdb/sequence_points.h"
 #include "symbols/web_url.h"
 #include "tests/builders/image_builder.h"
 #include "tests/builders/portable_pdb_builder.h"
+#include "unmanaged/sha256.h"
 
 namespace mixwalk {
 namespace {
@@ -121,8 +125,37 @@ TEST(PortablePdbTest, OnlyTheImagesOwn) {
   EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), other_time).error,
             PortablePdbError::other_image);
   EXPECT_EQ(PortablePdb::open(std::vector<std::byte>(200), id_of(7)).error, PortablePdbError::not_portable);
-  for (int error = 0; error <= static_cast<int>(PortablePdbError::bad_embedding); ++error) {
+  for (int error = 0; error <= static_cast<int>(PortablePdbError::altered); ++error) {
     EXPECT_NE(to_string(static_cast<PortablePdbError>(error)), "unknown error");
+  }
+}
+
+PdbChecksum sum_of(std::vector<std::byte> pdb, std::string algorithm = "SHA256") {
+  std::vector<std::byte> id(16, std::byte{7});
+  for (int shift = 0; shift < 32; shift += 8) id.push_back(static_cast<std::byte>(ImageBuilder::kTimestamp >> shift));
+  std::fill_n(std::search(pdb.begin(), pdb.end(), id.begin(), id.end()), id.size(), std::byte{0});
+  const auto sum = sha256(pdb);
+  return {std::move(algorithm), {sum.begin(), sum.end()}};
+}
+
+TEST(PortablePdbTest, OnlyTheFileThatTheCompilerWrote) {
+  const auto file = test::sample_portable_pdb().build();
+  const PdbChecksum right = sum_of(file);
+  PdbChecksum wrong = right;
+  wrong.value[0] ^= std::byte{1};
+  const auto opened = PortablePdb::open(file, id_of(7), std::array{right});
+  ASSERT_EQ(opened.error, PortablePdbError::none);
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 0), "/src/app/Main.cs:10");
+  EXPECT_EQ(PortablePdb::open(file, id_of(7), std::array{wrong}).error, PortablePdbError::altered);
+  EXPECT_EQ(PortablePdb::open(file, id_of(7), std::array{wrong, right}).error, PortablePdbError::none);
+  EXPECT_EQ(PortablePdb::open(file, id_of(7), std::array{sum_of(file, "sha256")}).error, PortablePdbError::none);
+  EXPECT_EQ(PortablePdb::open(file, id_of(7), std::array{sum_of(file, "SHA512")}).error, PortablePdbError::none)
+      << "a sum that cannot be computed says nothing";
+  for (const std::size_t i : {file.size() - 1, file.size() / 2}) {
+    auto altered = file;
+    altered[i] ^= std::byte{1};
+    const auto error = PortablePdb::open(std::move(altered), id_of(7), std::array{right}).error;
+    EXPECT_EQ(error, PortablePdbError::altered) << i;
   }
 }
 

@@ -3,9 +3,10 @@
 // usage: symbol_get CERTIFICATE CASES
 //
 // CERTIFICATE is the file (PEM; on Windows DER) of an authority that is to be trusted. Each line of the file CASES is
-// "STORE URL CONNECT_MS SILENCE_MS ALL_MS KEY …", separated by tabs; KEY is NAME/ID. All cases run at the same time,
-// each as a command of its own would. A file is right if it begins with "right " and ends with " end". Prints for each
-// case, in their order: the line "case"; a line for each key, "NAME PATH" or "NAME -"; the problems, each as a line.
+// "STORE URL CONNECT_MS SILENCE_MS ALL_MS KEY …", separated by tabs; KEY is NAME/ID, or NAME/ID#SUM with the sum that
+// its image says. All cases run at the same time, each as a command of its own would. A file is right if it begins with
+// "right " and ends with " end". Prints for each case, in their order: the line "case"; a line for each key, "NAME
+// PATH" or "NAME -"; the problems, each as a line.
 
 #include <algorithm>
 #include <chrono>
@@ -43,7 +44,9 @@ struct Case {
     };
     for (std::size_t i = 5; i < parts.size(); ++i) {
       const std::size_t slash = std::min(parts[i].rfind('/'), parts[i].size() - 1);
-      const StoreKey wanted{parts[i].substr(0, slash), parts[i].substr(slash + 1)};
+      const std::size_t hash = std::min(parts[i].find('#', slash), parts[i].size());
+      const StoreKey wanted{parts[i].substr(0, slash), parts[i].substr(slash + 1, hash - slash - 1),
+                            parts[i].substr(std::min(hash + 1, parts[i].size()))};
       const auto file = servers.fetch(wanted, check);
       output += wanted.name + ' ' + (file ? file->path : "-") + '\n';
     }

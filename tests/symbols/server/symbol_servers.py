@@ -4,13 +4,17 @@
 usage: symbol_servers.py SYMBOL_GET [MIXWALK | --wine WINE MIXWALK FIXTURES]
 
 SYMBOL_GET is run natively (libcurl) or, with WINE, under Wine (WinHTTP). MIXWALK then shows what it can show only with
-a file of the server: a dump's PDB, and under Wine the debugging library of a program of the folder FIXTURES.
+files of the server: a dump's PDB; a published DLL and its PDB of 20 MB (build/nuget); and under Wine the debugging
+library of a program of the folder FIXTURES, and the portable PDB and debugging library of one of FIXTURES-net8.0. What
+it shows must be what it shows with the files on the disk.
 Certificates are made by openssl. The limits are short, so that no failure takes long; no check depends on how quick
 this machine is.
 """
 
 import http.server
+import json
 import os
+import re
 import shutil
 import signal
 import ssl
@@ -20,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -37,8 +42,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     http_port = None
     https = None
-    dac = dac_path = None
+    files = {}  # of the way "folder": the file at each path behind it, which is in lower case
     asked = []
+    slow_bodies = 0  # of the way "slow", that were sent to their end
     cookies = []
     lock = threading.Lock()
 
@@ -83,9 +89,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(404, {"Content-Length": 0})
         if way in ("good", "again"):
             return self.good()
-        if way == "dac":
-            with open(Handler.dac, "rb") as dac:
-                return self.good(dac.read()) if self.path == Handler.dac_path else self.send(404, {"Content-Length": 0})
+        if way in ("folder", "changed-folder"):
+            path = Handler.files.get(self.path.split("/", 2)[2].lower())
+            if path is None:
+                return self.send(404, {"Content-Length": 0})
+            with open(path, "rb") as file:
+                body = bytearray(file.read())
+            if way == "changed-folder":  # a byte far behind the headers is another
+                body[len(body) // 2] ^= 1
+            return self.good(body)
         if way in ("pdb", "pdb-of-another"):
             with open(os.path.join(CORPUS, "pdb_fuzz", "inlining"), "rb") as pdb:
                 body = pdb.read()
@@ -124,8 +136,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 time.sleep(0.005)
         elif way == "slow":
             self.send(200, {"Content-Length": len(BODY)})
-            for i in range(0, len(BODY), len(BODY) // 20 + 1):
-                self.wfile.write(BODY[i:i + len(BODY) // 20 + 1])
+            part = len(BODY) // 20 + 1
+            for i in range(0, len(BODY), part):
+                with Handler.lock:
+                    Handler.slow_bodies += i + part >= len(BODY)
+                self.wfile.write(BODY[i:i + part])
                 self.wfile.flush()
                 time.sleep(0.1)
         elif way == "other":
@@ -139,6 +154,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send(302, {"Content-Length": 0, "Location": f"{Handler.https}/to-http/a.pdb/1/a.pdb"})
         elif way == "to-good":
             self.send(302, {"Location": "/good/a.pdb/1/a.pdb", "Content-Length": 0})
+        elif way == "by-sum":
+            known = (self.headers.get_all("SymbolChecksum") == ["SHA256:0123abc"] and
+                     self.headers.get_all("SymbolChecksumValidationSupported") == ["1"])
+            self.good() if known else self.send(403, {"Content-Length": 0})
+        elif way == "to-sum":
+            self.send(302, {"Location": "/by-sum/a.pdb/1/a.pdb", "Content-Length": 0})
         elif way == "to-itself":
             self.send(302, {"Location": self.path, "Content-Length": 0})
         elif way.isdigit():
@@ -153,6 +174,79 @@ class Server(http.server.ThreadingHTTPServer):
 
     def handle_error(self, *_):
         pass
+
+
+class Image:
+    """A PE file for x64, as far as it is needed here."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.bytes = file.read()
+        pe = struct.unpack_from("<I", self.bytes, 0x3C)[0]
+        self.timestamp, self.size = (struct.unpack_from("<I", self.bytes, pe + at)[0] for at in (8, 80))
+        self.functions_at, self.functions_bytes = struct.unpack_from("<2I", self.bytes, pe + 24 + 112 + 8 * 3)
+        count, optional = struct.unpack_from("<H12xH", self.bytes, pe + 6)
+        self.sections = [struct.unpack_from("<4I", self.bytes, pe + 24 + optional + 40 * i + 8) for i in range(count)]
+        guid, age, self.pdb = re.search(rb"RSDS(.{16})(.{4})([ -~]+\.pdb)\0", self.bytes, re.DOTALL).groups()
+        self.guid, self.age = uuid.UUID(bytes_le=guid).hex.upper(), struct.unpack("<I", age)[0]
+        self.code_view = b"RSDS" + guid + age + self.pdb + b"\0"
+
+    def at(self, rva, count):
+        for size, begin, _, file in self.sections:
+            if begin <= rva < begin + size:
+                return self.bytes[file + rva - begin:file + rva - begin + count]
+        raise ValueError(f"no section has {rva:x}")
+
+    def functions(self):
+        """The beginning and the end of each."""
+        return [entry[:2] for entry in struct.iter_unpack("<3I", self.at(self.functions_at, self.functions_bytes))]
+
+
+def publish(path, pdb=None):
+    """Puts an image and its PDB on the server."""
+    image, name = Image(path), os.path.basename(path).lower()
+    Handler.files[f"{name}/{image.timestamp:08X}{image.size:x}/{name}".lower()] = path
+    if pdb:
+        with open(pdb, "rb") as file:
+            portable = file.read(4) == b"BSJB"
+        name = os.path.basename(pdb).lower()
+        Handler.files[f"{name}/{image.guid}{'FFFFFFFF' if portable else f'{image.age:x}'}/{name}".lower()] = pdb
+
+
+def dump_of(path, threads):
+    """A dump file with so many threads, each in the middle of another function of an image, without the image."""
+    image = Image(path)
+    base, stack, stack_bytes = 0x7FF0_0000_0000, 0x10_0000, 0x1_0000
+    functions = image.functions()
+    functions = functions[::max(1, len(functions) // threads)][:threads]
+    out = bytearray(32 + 4 * 12)
+
+    def put(data):
+        out.extend(bytes(-len(out) % 8))
+        out.extend(data)
+        return len(out) - len(data)
+
+    name = ("C:\\app\\" + os.path.basename(path)).encode("utf-16-le")
+    name_at, code_view_at = put(struct.pack("<I", len(name)) + name + b"\0\0"), put(image.code_view)
+    module = struct.pack("<Q4I52x4I16x", base, image.size, 0, image.timestamp, name_at, len(image.code_view),
+                         code_view_at, 0, 0)
+    zeros = put(bytes(stack_bytes))
+    entries = b""
+    for i, (begin, end) in enumerate(functions):
+        context = bytearray(1232)
+        struct.pack_into("<I", context, 0x30, 0x10_0003)  # CONTEXT_AMD64, control and integer registers
+        struct.pack_into("<Q", context, 0x98, stack)  # Rsp
+        struct.pack_into("<Q", context, 0xA0, stack + stack_bytes // 2)  # Rbp
+        struct.pack_into("<Q", context, 0xF8, base + (begin + end) // 2)  # Rip
+        entries += struct.pack("<4I2Q4I", i + 1, 0, 0, 0, 0, stack, stack_bytes, zeros, len(context), put(context))
+    streams = [(7, struct.pack("<HHHBBIIII", 9, 0, 0, 1, 1, 10, 0, 19045, 2).ljust(56, b"\0")),  # SystemInfo
+               (3, struct.pack("<I", len(functions)) + entries),  # ThreadList
+               (4, struct.pack("<I", 1) + module),  # ModuleList
+               (5, struct.pack("<IQII", 1, stack, stack_bytes, zeros))]  # MemoryList
+    struct.pack_into("<4sIIIIIQ", out, 0, b"MDMP", 0xA793, len(streams), 32, 0, 1_795_239_973, 0)
+    for i, (kind, data) in enumerate(streams):
+        struct.pack_into("<III", out, 32 + 12 * i, kind, len(data), put(data))
+    return bytes(out)
 
 
 def serve(certificate=None):
@@ -314,6 +408,12 @@ class Test:
         self.expect(Handler.asked == [], f"keys: the server was asked for {Handler.asked}")
         self.expect(self.files(self.store("keys")) == [], "keys: files")
 
+    def checksums(self):
+        """A server that gives a file only to a client that says which sum it must have."""
+        self.fails("no-sum", self.get("no-sum", self.https + "/by-sum"), "status 403")
+        self.loads("sum", self.get("sum", self.https + "/by-sum", "a.pdb/1#SHA256:0123abc"))
+        self.loads("sum-http", self.get("sum-http", self.http + "/to-sum", "a.pdb/1#SHA256:0123abc"))
+
     def missing_once(self):
         Handler.asked.clear()
         self.get("once", self.http + "/404", "a.pdb/1", "A.pdb/1", "a.pdb/1")
@@ -338,6 +438,8 @@ class Test:
             out, _ = run.communicate(timeout=100)
             self.expect(out.strip().endswith("a.pdb"), f"two processes: {out}")
         self.expect(self.files(self.store("two")) == ["a.pdb/1/a.pdb"], f"two: {self.files(self.store('two'))}")
+        # Both ask, and one ends its request as soon as it knows that the other loads the file.
+        self.expect(Handler.slow_bodies == 1, f"two: {Handler.slow_bodies} whole files were sent")
 
     def killed(self):
         """A process that is killed while it loads, and one that waits for it."""
@@ -433,20 +535,22 @@ class Test:
             other = shown("--symbol-path", f"srv*{self.path(self.store(way))}*{self.https}/{way}")
             self.expect(f"app.pdb of {self.https}/{way} {why}" in other.stderr, f"{way}: {other.stderr}")
             self.expect(self.files(self.store(way)) == [] and other.stdout == before.stdout, f"{way}: {other.stdout}")
-        if self.wine:
-            return
-        again = shown(_NT_SYMBOL_PATH=f"srv*{store}*{self.http}/404")
+        again = shown(_NT_SYMBOL_PATH=f"srv*{self.path(store)}*{self.http}/404")
         self.expect(again.stderr == "" and again.stdout == online.stdout, again.stderr)
         offline = shown("--symbols", "offline", _NT_SYMBOL_PATH=f"srv*{self.http}/500")
         self.expect(offline.stderr == "" and offline.stdout == before.stdout, offline.stderr)
-        default = shown("--symbol-path", url)
-        self.expect(os.path.exists(os.path.join(self.folder, ".cache/mixwalk/symbols/app.pdb")), default.stderr)
         failed = shown("--symbol-path", f"srv*{self.store('none')}*http://localhost:1/x")
         self.expect("http://localhost:1/x is not asked any more: " in failed.stderr, failed.stderr)
         self.expect(failed.returncode == before.returncode and failed.stdout == before.stdout, failed.stdout)
         limited = shown("--symbol-path", f"srv*{self.store('none')}*{self.http}/silent-before", "--symbol-limits",
                         "1s,1s,20s")
-        self.expect("no byte came for 1 s" in limited.stderr, limited.stderr)
+        # (Wine: as in one_server().)
+        silent = ["no byte came for 1 s", *(["no connection stood within 1 s"] if self.wine else [])]
+        self.expect(any(words in limited.stderr for words in silent), limited.stderr)
+        self.default_store(shown, online.stdout, url)
+        if self.wine:
+            return  # Wine cannot send Ctrl-C to one program alone.
+        self.without_libcurl(shown, before.stdout, url)
         # Ctrl-C ends the loading, and not the command.
         run = subprocess.Popen([*dump, "--symbol-path", f"srv*{self.store('ctrl-c')}*{self.http}/silent-before"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
@@ -458,39 +562,143 @@ class Test:
         self.expect("the loading of symbol files was stopped" in err and out == before.stdout, f"Ctrl-C: {err}")
 
 
+    def default_store(self, shown, online, url):
+        """In the user's own folder, if the path names none. What is there is not asked for again. (What it lacks is,
+        by each command.)"""
+        own = os.path.join(self.folder, ".cache")
+        if self.wine:  # Each prefix has a user's folder, whatever the environment says.
+            local = self.out_of_wine("cmd", "/c", "echo %LOCALAPPDATA%")
+            own = self.out_of_wine("winepath", "-u", local)
+        self.expect(os.path.isdir(own) or not self.wine, f"default store: no folder {own}")
+        store = os.path.join(own, "mixwalk", "symbols")
+        shutil.rmtree(store, ignore_errors=True)  # of a run that was ended
+        Handler.asked.clear()
+        first = shown("--symbols", "online", "--symbol-path", url)
+        self.expect(self.files(store) == [f"app.pdb/{PDB_ID}/app.pdb"], f"default store: {self.files(store)}")
+        self.expect("loaded 1 file (" in first.stderr and first.stdout == online and Handler.asked, first.stderr)
+        Handler.asked.clear()
+        second = shown("--symbols", "online", "--symbol-path", url)
+        self.expect(second.stderr == "" and second.stdout == online, f"default store, again: {second.stderr}")
+        again = [path for path in Handler.asked if "app.pdb" in path]
+        self.expect(not again, f"default store: asked again for {again}")
+        shutil.rmtree(store, ignore_errors=True)
+
+    def out_of_wine(self, *command):
+        return subprocess.run([*self.wine, *command], capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def without_libcurl(self, shown, before, url):
+        """On a machine that has none. (The loader does not look further if the first file of a name is no library.)"""
+        libraries = os.path.join(self.folder, "libraries")
+        os.mkdir(libraries)
+        for name in ("libcurl.so.4", "libcurl-gnutls.so.4"):
+            open(os.path.join(libraries, name), "w").close()
+        lacks = shown("--symbol-path", f"srv*{self.store('lacks')}*{url}", LD_LIBRARY_PATH=libraries)
+        self.expect(lacks.stdout == before and lacks.stderr.count("libcurl.so.4 is not installed") == 1 and
+                    "Debian: libcurl4" in lacks.stderr, f"without libcurl: {lacks.stderr}")
+
+    def published(self, program):
+        """A dump of a published DLL. The DLL and its PDB of 20 MB are on the server only."""
+        nuget, store, file = os.path.join(ROOT, "build", "nuget"), self.store("published"), self.store("published.dmp")
+        dll, pdb = (os.path.join(nuget, "libHarfBuzzSharp." + extension) for extension in ("dll", "pdb"))
+        publish(dll, pdb)
+        threads = 200
+        with open(file, "wb") as out:
+            out.write(dump_of(dll, threads))
+
+        def shown(path):
+            run = subprocess.run([*self.wine, program, "dump", self.path(file), "--symbol-path", path],
+                                 capture_output=True, text=True, timeout=100,
+                                 env=dict(os.environ, SSL_CERT_FILE=self.authority))
+            self.expect(run.returncode == 0, f"published: {run.stderr}")
+            return run
+
+        online = shown(f"srv*{self.path(store)}*{self.https}/folder")
+        self.expect("loaded 2 files (" in online.stderr and "not used" not in online.stderr, online.stderr)
+        self.expect(len(self.files(store)) == 2, f"published: {self.files(store)}")
+        frames = [line for line in online.stdout.splitlines() if "libHarfBuzzSharp.dll!" in line]
+        named = [line for line in frames if "!sub_" not in line]
+        lines = [line for line in frames if re.search(r"\.(cc?|hh?|cpp):\d+", line)]
+        self.expect(len(frames) >= threads and len(named) >= 0.95 * len(frames) and len(lines) >= threads // 2,
+                    f"published: {len(frames)} frames, {len(named)} names, {len(lines)} lines")
+        disk = shown(self.path(nuget))
+        self.expect(disk.stdout == online.stdout and disk.stderr == "", f"published, on the disk: {disk.stderr}")
+
+    def run_into_files(self, program, *options):
+        """What Wine starts for the check of a signature keeps a pipe open. Returns standard output and error."""
+        out, err = os.path.join(self.folder, "out"), os.path.join(self.folder, "err")
+        with open(out, "w") as to, open(err, "w") as errors:
+            subprocess.run([*self.wine, program, "dump", *options], stdout=to, stderr=errors, timeout=200)
+        with open(out) as text, open(err) as errors:
+            return text.read(), errors.read()
+
     def debugging_library(self, program, fixtures):
-        """A process, and its dump file, whose debugging library is on the server only."""
-        Handler.dac = os.path.join(fixtures, "mscordaccore.dll")
-        with open(Handler.dac, "rb") as dac:
-            headers = dac.read(4096)
-        pe = struct.unpack_from("<I", headers, 0x3C)[0]
-        timestamp, size = struct.unpack_from("<I", headers, pe + 8)[0], struct.unpack_from("<I", headers, pe + 80)[0]
-        Handler.dac_path = f"/dac/mscordaccore.dll/{timestamp:08X}{size:x}/mscordaccore.dll"
+        """A process whose debugging library is on the server only."""
+        publish(os.path.join(fixtures, "mscordaccore.dll"))
         # Not beside its debugging library.
-        single, dump = os.path.join(self.folder, "single.exe"), os.path.join(self.folder, "single.dmp")
+        single = os.path.join(self.folder, "single.exe")
         os.symlink(os.path.join(fixtures, "single.exe"), single)
 
-        def run(*options):
-            # Into files: what Wine starts for the check of a signature keeps a pipe open.
-            out, err = os.path.join(self.folder, "out"), os.path.join(self.folder, "err")
-            with open(out, "w") as to, open(err, "w") as errors:
-                subprocess.run([*self.wine, program, "dump", *options], stdout=to, stderr=errors, timeout=200)
-            with open(out) as text, open(err) as errors:
-                return text.read(), errors.read()
-
-        def shown(name, *options):
-            text, errors = run(*options, "--runtime-data", "dac", "--symbol-path",
-                               f"srv*{self.path(self.store(name))}*{self.https}/dac")
-            self.expect("Single.Program.Wait(" in text, f"{name}: {text[:2000]}{errors}")
+        def shown(name, way):
+            text, errors = self.run_into_files(program, "-p", pid, "--outside", "--runtime-data", "dac",
+                                               "--symbol-path", f"srv*{self.path(self.store(name))}*{self.https}/{way}")
             self.expect("loaded 1 file" in errors, f"{name}: {errors}")
             self.expect(any("mscordaccore" in file for file in self.files(self.store(name))), f"{name}: no file")
+            return text, errors
 
         with subprocess.Popen([*self.wine, single], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
             pid = target.stdout.readline().split()[-1]
-            shown("dac", "-p", pid, "--outside")
-            run("-p", pid, "-o", self.path(dump))
+            text, errors = shown("dac", "folder")
+            self.expect("Single.Program.Wait(" in text, f"dac: {text[:2000]}{errors}")
+            # It is code, so whoever has changed it must not get it into this machine.
+            text, errors = shown("changed-dac", "changed-folder")
+            self.expect("Single.Program" not in text, f"changed dac: {text[:2000]}")
+            self.expect("mscordaccore.dll is not trusted: its signature" in errors, f"changed dac: {errors}")
             target.communicate("STOP\n", timeout=100)
-        shown("dac-of-file", self.path(dump))
+
+    def only_on_the_server(self, program, fixtures):
+        """A dump file of a runtime whose debugging library and portable PDBs are on the server only."""
+        # As on another machine: nothing that can be asked is beside the program.
+        folder, dump = os.path.join(self.folder, "net8"), os.path.join(self.folder, "net8.dmp")
+        leave_out = shutil.ignore_patterns("mscordaccore*", "*.pdb", "hangs*", "monitors*")
+        shutil.copytree(fixtures, folder, ignore=leave_out)
+        with subprocess.Popen([*self.wine, os.path.join(folder, "hang.exe")], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as target:
+            pid = target.stdout.readline().split()[-1]
+            self.run_into_files(program, "-p", pid, "-o", self.path(dump))
+            target.communicate("STOP\n", timeout=100)
+        shutil.rmtree(folder)
+        publish(os.path.join(fixtures, "mscordaccore.dll"))
+        publish(os.path.join(fixtures, "hang.dll"), os.path.join(fixtures, "hang.pdb"))
+
+        def shown(path):
+            text, errors = self.run_into_files(program, self.path(dump), "-f", "json", "--symbol-path", path)
+            self.expect(text.startswith("{"), f"only on the server: {errors}")
+            return json.loads(text or "{}"), errors
+
+        online, errors = shown(f"srv*{self.path(self.store('net8'))}*{self.https}/folder")
+        files = [os.path.basename(file) for file in self.files(self.store("net8"))]
+        self.expect("mscordaccore.dll" in files and "hang.pdb" in files, f"only on the server: {files} {errors}")
+        threads = online.get("threads", [])
+        managed = [frame for thread in threads for frame in thread["frames"] if frame["kind"] == "managed"]
+        own = [frame for frame in managed if frame["name"].startswith("Hang.")]
+        self.expect(online.get("unasked") is None and len(own) > 10, f"only on the server: {len(own)} frames {errors}")
+        self.expect(all(frame["name"] for frame in managed), "only on the server: a method has no name")
+        self.expect(all(frame.get("line") for frame in own), f"only on the server: no line: {own}")
+        lost = [thread["os_id"] for thread in threads if not thread["whole"]]
+        self.expect(not lost, f"only on the server: the stacks of {lost} are not whole")
+        disk, errors = shown(self.path(fixtures))
+        self.expect("loaded" not in errors, errors)
+
+        # The folder has files of native code that the server lacks, so only managed frames have the same names.
+        def known(document):
+            facts = ("kind", "address", "stack_pointer", "name", "file", "line")
+            return [[[frame.get(fact) for fact in facts[:3 if frame["kind"] == "native" else None]]
+                     for frame in thread["frames"] if frame.get("inline_depth") is None]
+                    for thread in document.get("threads", [])]
+
+        for one, other in zip(known(disk), known(online), strict=True):
+            self.expect(one == other, f"only on the server: {other} in place of {one}")
+        self.expect(disk.get("locks") == online.get("locks"), "only on the server: other locks than on the disk")
 
 
 def main():
@@ -499,15 +707,19 @@ def main():
     try:
         test.one_server()
         test.keys()
+        test.checksums()
         test.missing_once()
         test.hundred()
         test.two_processes()
         test.killed()
         test.full_disk()
         test.no_store()
-        test.mixwalk(sys.argv[4] if wine else sys.argv[2])
+        mixwalk = sys.argv[4] if wine else sys.argv[2]
+        test.mixwalk(mixwalk)
+        test.published(mixwalk)
         if wine:
             test.debugging_library(*sys.argv[4:6])
+            test.only_on_the_server(sys.argv[4], sys.argv[5] + "-net8.0")
         else:
             test.silent_names()
     finally:

@@ -37,8 +37,9 @@ class FakeServer final : public HttpGet {
     std::string problem = {};                  // how the request ends
   };
 
-  HttpReply get(const std::string& url, const HttpLimits&, HttpTaker& taker) override {
+  HttpReply get(const std::string& url, const HttpHeaders& with, const HttpLimits&, HttpTaker& taker) override {
     asked.push_back(url);
+    if (!url.ends_with("index2.txt") && !url.ends_with("file.ptr")) headers = with;
     const auto found = pages.find(url);
     if (found == pages.end()) return {.status = 404, .problem = {}};
     const Page& page = found->second;
@@ -50,6 +51,7 @@ class FakeServer final : public HttpGet {
 
   std::map<std::string, Page> pages;
   Texts asked;
+  HttpHeaders headers;  // of the last request for a file
 };
 
 class FakeWatch final : public LoadWatch {
@@ -382,7 +384,7 @@ TEST_F(SymbolServersTest, RestOfAProcessThatWasKilledIsReplaced) {
 class SlowServer final : public HttpGet {
  public:
   explicit SlowServer(int ms = 20) : pause_(ms) {}
-  HttpReply get(const std::string&, const HttpLimits&, HttpTaker& taker) override {
+  HttpReply get(const std::string&, const HttpHeaders&, const HttpLimits&, HttpTaker& taker) override {
     if (!taker.begin(3)) return {.status = 200, .problem = {}};
     ++bodies;
     for (const char* byte : {"p", "d", "b"}) {
@@ -443,7 +445,7 @@ TEST_F(SymbolServersTest, WaitForAnotherProcessHasALimit) {
   // Another thread begins the file and never ends.
   class Endless final : public HttpGet {
    public:
-    HttpReply get(const std::string&, const HttpLimits&, HttpTaker& taker) override {
+    HttpReply get(const std::string&, const HttpHeaders&, const HttpLimits&, HttpTaker& taker) override {
       taker.begin(std::nullopt);
       begun = true;
       while (!end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -480,8 +482,10 @@ class SymbolFilesOfServers : public SymbolServersTest {
 };
 
 TEST_F(SymbolFilesOfServers, PdbsOfImagesThatAreNowhere) {
+  test::PdbBuilder pdb = test::pdb_with_inlining();
+  pdb.named_stream("sourcelink$1", R"({"documents": {"*": "https://example.org/*"}})");
   http_.pages["https://a/app.pdb/070707070707070707070707070707071/app.pdb"] = {
-      .body = text_of(test::pdb_with_inlining().build())};
+      .body = text_of(pdb.build())};
   SymbolServers asked = servers({"https://a"});
   Symboliser symboliser(none_, none_, {}, &asked);
   LoadedImage image{.path = "C:\\app\\app.exe", .base = 0x10000, .size = 0x5000, .timestamp = 7};
@@ -490,6 +494,7 @@ TEST_F(SymbolFilesOfServers, PdbsOfImagesThatAreNowhere) {
   const auto found = symboliser.name(image, {0x10000 + test::PdbBuilder::kCode});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->symbol.name(), "ns::outer");
+  EXPECT_EQ(found->symbol.frames.back().url, "https://example.org/a.cpp");
   EXPECT_TRUE(symboliser.missing().empty());
   EXPECT_EQ(http_.asked.front(), "https://a/app.exe/000000075000/app.exe") << "the image first, for its .pdata";
 }
@@ -555,6 +560,26 @@ TEST_F(SymbolFilesOfServers, ImageWhoseSignaturesAreCutOff) {
   EXPECT_EQ(check(image), "it is cut off");
   image.resize(image.size() + 100);
   EXPECT_EQ(check(image), "");
+}
+
+TEST_F(SymbolFilesOfServers, PortablePdbsByTheirSums) {
+  const auto dll = test::ImageBuilder()
+                       .code_view(7, 1, "lib.pdb", true)
+                       .debug_entry(DebugEntry::kPdbChecksum, 0, {'S', 'H', 'A', '2', '5', '6', 0, 0xA1, 2})
+                       .build();
+  http_.pages["https://a/lib.pdb/07070707070707070707070707070707FFFFFFFF/lib.pdb"] = {
+      .body = text_of(test::PortablePdbBuilder().build())};
+  SymbolServers asked = servers({"https://a"});
+  PdbFinder finder(none_, none_, {}, &asked);
+  EXPECT_EQ(finder.open_portable("lib.dll", dll).error, PortablePdbError::altered);
+  EXPECT_THAT(http_.headers, ElementsAre("SymbolChecksumValidationSupported: 1", "SymbolChecksum: SHA256:a102"));
+  EXPECT_THAT(asked.problems(), ElementsAre(HasSubstr("lib.pdb of https://a is not used: the portable PDB is not as")));
+  EXPECT_TRUE(files().empty());
+  // Nothing else gets into a request, and a PDB of native code has no sum.
+  EXPECT_FALSE(asked.fetch({"b.pdb", "1", "A:1\r\nCookie: x"}, says("")));
+  EXPECT_THAT(http_.headers, ElementsAre());
+  asked.fetch({"c.pdb", "1"}, says(""));
+  EXPECT_THAT(http_.headers, ElementsAre());
 }
 
 TEST_F(SymbolFilesOfServers, PortablePdbs) {

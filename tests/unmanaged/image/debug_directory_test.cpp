@@ -9,6 +9,22 @@ namespace {
 
 using test::ImageBuilder;
 
+// Reads parts of a file, and counts how much of it was read.
+struct Parts {
+  std::vector<std::byte> file;
+  std::size_t bytes = 0;
+
+  ReadFilePart reader() {
+    return [this](std::uint64_t offset, std::size_t wanted) {
+      if (offset >= file.size()) return std::vector<std::byte>();
+      const auto begin = file.begin() + static_cast<std::ptrdiff_t>(offset);
+      const std::size_t count = std::min(wanted, file.size() - offset);
+      bytes += count;
+      return std::vector<std::byte>(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+  }
+};
+
 TEST(DebugDirectoryTest, EntriesWithTheirData) {
   ImageBuilder builder;
   builder.code_view(0x12, 0x1A, "C:\\out\\app.pdb").debug_entry(17, 0x100, {1, 2, 3});
@@ -51,6 +67,43 @@ TEST(DebugDirectoryTest, FileNamesOfBothSystems) {
   EXPECT_EQ(file_name("a\\"), "");
 }
 
+const std::vector<std::uint8_t> kSum = {'S', 'H', 'A', '2', '5', '6', 0, 0x01, 0xAB, 0xFF};
+
+TEST(DebugDirectoryTest, ChecksumsOfThePdb) {
+  const auto file = ImageBuilder()
+                        .code_view(7, 1, "app.pdb", true)
+                        .debug_entry(DebugEntry::kPdbChecksum, 0, kSum, 0)
+                        .debug_entry(DebugEntry::kPdbChecksum, 0, {'X', '-', '1', 0, 0x02}, 0)
+                        .build();
+  const auto checksums = pdb_checksums(debug_directory(file));
+  ASSERT_EQ(checksums.size(), 2u);
+  EXPECT_EQ(checksums[0], (PdbChecksum{"SHA256", {std::byte{0x01}, std::byte{0xAB}, std::byte{0xFF}}}));
+  EXPECT_EQ(checksums_text(checksums), "SHA256:01abff;X-1:02");
+  EXPECT_EQ(checksums_text({}), "");
+  Parts parts{file};
+  EXPECT_EQ(read_image_file_id(parts.reader())->checksums, checksums);
+  EXPECT_EQ(read_image_file_id(parts.reader())->code_view->path, "app.pdb");
+}
+
+TEST(DebugDirectoryTest, ChecksumsThatAreNone) {
+  ImageBuilder image;
+  std::vector<std::uint8_t> too_long = kSum;
+  too_long.resize(129);
+  const std::vector<std::vector<std::uint8_t>> none = {
+      {}, {0}, {0, 1}, {'A'}, {'A', 0}, {'A', ' ', 0, 1}, {'A', '\r', '\n', 0, 1}, too_long};
+  for (const std::vector<std::uint8_t>& data : none) {
+    image.debug_entry(DebugEntry::kPdbChecksum, 0, data, 0);
+  }
+  const auto file = image.build();
+  EXPECT_TRUE(pdb_checksums(debug_directory(file)).empty());
+  Parts parts{file};
+  EXPECT_TRUE(read_image_file_id(parts.reader())->checksums.empty());
+  ImageBuilder many;
+  for (int i = 0; i < 20; ++i) many.debug_entry(DebugEntry::kPdbChecksum, 0, kSum, 0);
+  const auto entries = many.build();
+  EXPECT_EQ(pdb_checksums(debug_directory(entries)).size(), 4u);
+}
+
 TEST(DebugDirectoryTest, ImagesWithoutOne) {
   EXPECT_TRUE(debug_directory({}).empty());
   const auto file = ImageBuilder().build();
@@ -69,22 +122,6 @@ TEST(DebugDirectoryTest, CutOffAnywhereIsLess) {
   }
   EXPECT_TRUE(code_view_id(debug_directory(file), false));
 }
-
-// Reads parts of a file, and counts how much of it was read.
-struct Parts {
-  std::vector<std::byte> file;
-  std::size_t bytes = 0;
-
-  ReadFilePart reader() {
-    return [this](std::uint64_t offset, std::size_t wanted) {
-      if (offset >= file.size()) return std::vector<std::byte>();
-      const auto begin = file.begin() + static_cast<std::ptrdiff_t>(offset);
-      const std::size_t count = std::min(wanted, file.size() - offset);
-      bytes += count;
-      return std::vector<std::byte>(begin, begin + static_cast<std::ptrdiff_t>(count));
-    };
-  }
-};
 
 TEST(ImageFileIdTest, WhichFileItIsWithoutReadingAllOfIt) {
   Parts parts{test::ImageBuilder().code_view(7, 3, "D:\\build\\app.pdb").build()};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -11,8 +13,10 @@
 #include <memory>
 #include <thread>
 
+#include "symbols/shares.h"
 #include "walker/base/interrupt.h"
 #include "walker/cli/doctor_symbols.h"
+#include "walker/cli/local_symbols.h"
 
 namespace mixwalk {
 namespace {
@@ -24,7 +28,7 @@ using testing::HasSubstr;
 // Every file of it has the text "file".
 class FakeServer final : public HttpGet {
  public:
-  HttpReply get(const std::string& url, const HttpLimits&, HttpTaker& taker) override {
+  HttpReply get(const std::string& url, const HttpHeaders&, const HttpLimits&, HttpTaker& taker) override {
     if (url.starts_with("https://bad")) return {0, "no connection"};
     if (url.starts_with("https://busy")) return {503, {}};
     if (url.find("none.pdb") != std::string::npos || url.ends_with("index2.txt")) return {404, {}};
@@ -72,7 +76,7 @@ TEST_F(SymbolLoaderTest, SaysHowMissingFilesAreFound) {
 // A server that is silent: it asks for a while whether it may go on.
 class SilentServer final : public HttpGet {
  public:
-  HttpReply get(const std::string& url, const HttpLimits&, HttpTaker& taker) override {
+  HttpReply get(const std::string& url, const HttpHeaders&, const HttpLimits&, HttpTaker& taker) override {
     if (url.find("silent.pdb") == std::string::npos) return {404, {}};
     for (int i = 0; i < 30 && !taker.stop(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return {0, "no byte came"};
@@ -118,7 +122,7 @@ TEST_F(SymbolLoaderTest, DoctorAsksEachServer) {
   const auto lines = symbol_path_lines(
       parse_symbol_path(folder_ + ";/no/such/folder;srv*/made/later*https://good/x;srv*https://bad;srv*https://busy;"
                                   "\\\\server\\share",
-                        folder_),
+                        folder_, false),
       {}, http);
   std::vector<std::string> texts;
   for (const DoctorLine& line : lines) {
@@ -131,6 +135,25 @@ TEST_F(SymbolLoaderTest, DoctorAsksEachServer) {
                                  "note symbol server: https://busy: it answers with status 503",
                                  "note symbol path: \\\\server\\share is on another machine, and is left out"));
   EXPECT_THAT(symbol_path_lines({}, {}, http).at(0).advice, HasSubstr("--symbols online"));
+}
+
+// Nobody knows whether there is such a folder.
+TEST_F(SymbolLoaderTest, ShareThatDoesNotAnswer) {
+  const auto end = std::make_shared<std::atomic<bool>>(false);
+  const auto work = [=](const ShareProgress&) {
+    while (!*end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  EXPECT_FALSE(ask_share(R"(\\mute\x)", work, std::chrono::milliseconds(20)));
+  *end = true;
+  SymbolPath path;
+  path.folders = {{.path = R"(\\mute\symbols)"}, {.path = "/no/such/folder"}};
+  FakeServer http;
+  const auto lines = symbol_path_lines(path, {}, http);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].state, DoctorLine::State::note);
+  EXPECT_EQ(lines[0].found, R"(\\mute\symbols does not answer)");
+  EXPECT_EQ(lines[1].found, "/no/such/folder is not a folder");
+  EXPECT_THAT(missing_folders(path), ElementsAre("\"/no/such/folder\" is not a folder, and is left out"));
 }
 
 }  // namespace

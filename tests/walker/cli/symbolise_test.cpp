@@ -416,5 +416,12 @@ TEST(MissingAssemblies, TheTextNamesThemAndWhatHelps) {
   EXPECT_NE(missing_assemblies_text({"a\x1b"}).find("a\\x1b"), std::string::npos) << "the name comes from the dump";
 }
 
+TEST(MissingImages, TheTextNamesThemAndWhatHelps) {
+  EXPECT_EQ(missing_images_text({}), "");
+  EXPECT_EQ(missing_images_text({"ntdll.dll"}),
+            "the unwind data of the image ntdll.dll is not in the dump, so stacks end in the image; name its folder "
+            "with --symbol-path");
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -4,7 +4,9 @@
 
 #include <vector>
 
+#include "tests/builders/dump_samples.h"
 #include "tests/builders/fake_clr_questions.h"
+#include "tests/builders/image_builder.h"
 #include "tests/builders/jitted_builder.h"
 #include "walker/outside/target_step.h"
 
@@ -94,6 +96,31 @@ TEST_F(ClrJittedStepTest, CodeWhoseHeaderIsDamaged) {
   heap_.put64(0x1000, 0);
   stand_at(0x1050, 0x100, AddressKind::return_address);
   EXPECT_EQ(step().fault, StepFault::unreadable_unwind);
+}
+
+// The image is not where the search for its headers looks.
+TEST_F(ClrJittedStepTest, ImageWhoseBeginningTheRuntimeKnows) {
+  constexpr std::uint64_t kImage = kHeap + 0x3000;
+  const auto image = test::loaded(test::ImageBuilder().function(0x1000, 0x1040).build());
+  BuiltMemory memory(kHeap, 0x3000 + image.size());
+  memory.put(0x3000, image);
+  memory.put(0x107E, {0xFF, 0xD0});
+  stack_.put64(0x100, kHeap + 0x1080);
+  copy_.fill(stack_, kStack, kStack + 0x1000);
+  ClrCode code{.method = 1, .start = kImage + 0x1000, .hot_bytes = 0x40};
+  for (const std::uint64_t known : {std::uint64_t{0}, kImage}) {
+    test::FakeClrQuestions clr;
+    code.image_base = known;
+    clr.add_code(code);
+    ClrJittedStep jitted(clr, memory);
+    TargetStep by(modules_, memory, copy_, outside_, {&jitted, true});
+    frame_.registers.rip = kImage + 0x1010;
+    frame_.registers[Register::rsp] = kStack + 0x100;
+    frame_.kind = AddressKind::return_address;
+    EXPECT_EQ(by.step(frame_, LeafRule::forbidden).fault,
+              known == 0 ? StepFault::unreadable_unwind : StepFault::none);
+  }
+  EXPECT_EQ(frame_.registers.rip, kHeap + 0x1080);
 }
 
 TEST_F(ClrJittedStepTest, ThunkIsALeafBehindACall) {

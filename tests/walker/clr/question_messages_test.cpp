@@ -46,7 +46,8 @@ const QuestionMessage kMessages[] = {
     AskIlPlaces{{0x1234, 0x5678}},
     AskMachinePlaces{{0x1234}},
     IlPlacesAnswer{},
-    IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {}},
+    IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {},
+                     {.pdb = CodeViewId{{std::byte{3}}, 1, ~0u, true, "C:\\a.pdb"}}},
                     {{{1, 0x0600'0007, 42}, 0x9ABC}, {}, {{0, 0, 0}, 1}}}},
 };
 
@@ -88,7 +89,9 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true, std::string(kMaxNameBytes, 'y'), true});
   EXPECT_TRUE(back(answer));  // the largest answer fits into a message
   IlPlacesAnswer places;
-  places.places.assemblies.assign(kMaxNamesAsked, {.path = std::string(kMaxNameBytes, 'x')});
+  CodeViewId pdb;
+  pdb.path = std::string(kMaxNameBytes, 'x');
+  places.places.assemblies.assign(kMaxNamesAsked, {.path = std::string(kMaxNameBytes, 'x'), .pdb = pdb});
   places.places.places.assign(kMaxNamesAsked, {{kMaxNamesAsked - 1, ~0u, ~0u}, ~0ull});
   EXPECT_TRUE(back(places));  // the largest answer fits into a message
   places.places.places.push_back({});

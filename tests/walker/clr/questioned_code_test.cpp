@@ -103,6 +103,33 @@ TEST(QuestionedCodeTest, WhatStubsLeadTo) {
   EXPECT_EQ(target_of(clr, "IL_STUB_ReversePInvoke", 0), "");
 }
 
+TEST(QuestionedCodeTest, AStubThatIsInlined) {
+  test::FakeClrQuestions clr;
+  clr.add_method(0x10, {.name = "Orders.Run()"});
+  clr.add_method(0x30, {.name = "Orders.Wait()", .import = "orders!wait_for_reply"});
+  clr.add_method(0x40, {.name = "IOrders.Submit()", .com = true});
+  for (const std::uint64_t callee : {0x30, 0x40, 0x99}) {
+    Snapshot snapshot;
+    snapshot.threads.resize(1);
+    std::vector<StackFrame>& frames = snapshot.threads[0].stack.frames;
+    frames.resize(2);
+    frames[1] = Frame{.kind = FrameKind::managed, .function = 0x10};
+    frames[1].callee = callee;
+    name_functions(snapshot, clr);
+    name_functions(snapshot, clr);
+    EXPECT_EQ(frames.back().name, "Orders.Run()");
+    EXPECT_EQ(frames.back().target, "");
+    if (callee != 0x30) {
+      EXPECT_EQ(frames.size(), 2u) << "no such method";
+      continue;
+    }
+    ASSERT_EQ(frames.size(), 3u);
+    EXPECT_EQ(frames[1].kind, FrameKind::stub);
+    EXPECT_EQ(frames[1].inline_depth, 1);
+    EXPECT_EQ(frames[1].target, "orders!wait_for_reply");
+  }
+}
+
 TEST(QuestionedCodeTest, CodeOfTheRuntimeThatBelongsToNoMethod) {
   test::FakeClrQuestions clr;
   clr.code_names[0x1000] = "CLRStub[VSD_ResolveStub]@1000";

@@ -25,6 +25,7 @@ std::string error_of(const nlohmann::json& json) { return read_json_dump(json.du
 TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
   Snapshot fail_fast = test::crashed_program();
   fail_fast.crash->text = "the books do not balance";
+  fail_fast.answers = {RuntimeSource::debugging_library, "the runtime does not describe its data"};
   for (const Snapshot& snapshot :
        {representative_snapshot(), checked_snapshot(), test::crashed_program(), fail_fast}) {
     const ReadJsonDump read = read_json_dump(written(snapshot));
@@ -189,6 +190,20 @@ TEST(JsonReaderTest, NestingIsBounded) {
   EXPECT_EQ(read_json_dump(std::string(10'000'000, '[')).error, "it is JSON that nests too deep");
   std::string text = R"({"format":"mixwalk-dump","version":1,"x":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[["})";
   EXPECT_TRUE(read_json_dump(text).snapshot) << read_json_dump(text).error;
+}
+
+TEST(JsonReaderTest, ExceptionsThatAThreadHandles) {
+  const Snapshot snapshot = checked_snapshot();
+  ASSERT_FALSE(snapshot.threads[0].handles.empty());
+  const ReadJsonDump read = read_json_dump(written(snapshot));
+  ASSERT_TRUE(read.snapshot) << read.error;
+  EXPECT_EQ(read.snapshot->threads[0].handles, snapshot.threads[0].handles);
+  EXPECT_TRUE(read.snapshot->threads[1].handles.empty());
+  auto json = document();
+  json["threads"][0]["handles"][0]["objects"] = 5;
+  EXPECT_EQ(error_of(json), "\"objects\" is no array");
+  json["threads"][0]["handles"] = {5};
+  EXPECT_EQ(error_of(json), "\"handles\" is no array of objects");
 }
 
 TEST(JsonReaderTest, CrashesThatAreNone) {

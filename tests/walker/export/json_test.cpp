@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/builders/snapshot_builder.h"
 #include "tests/support/golden.h"
@@ -19,6 +23,36 @@ std::string json_of(const Snapshot& snapshot, const FrameFilter& filter = {}) {
 }
 
 TEST(Json, OneOfEverything) { expect_golden("dump.json", json_of(checked_snapshot())); }
+
+// All threads together would take far more memory as JSON's values than they do in the snapshot.
+TEST(Json, EachThreadIsWrittenByItself) {
+  class LargestWrite final : public ByteSink {
+   public:
+    bool write(std::string_view bytes) override {
+      text += bytes;
+      largest = std::max(largest, bytes.size());
+      return true;
+    }
+    std::string text;
+    std::size_t largest = 0;
+  };
+  Snapshot snapshot = representative_snapshot();
+  const std::vector<Thread> threads = snapshot.threads;
+  for (const std::size_t times : {0u, 1u, 20u}) {
+    snapshot.threads.clear();
+    for (std::size_t i = 0; i < times; ++i) {
+      snapshot.threads.insert(snapshot.threads.end(), threads.begin(), threads.end());
+    }
+    LargestWrite sink;
+    ASSERT_TRUE(write_json(snapshot, {}, sink));
+    const auto dump = nlohmann::ordered_json::parse(sink.text);
+    EXPECT_EQ(dump.at("threads").size(), times * threads.size());
+    EXPECT_EQ(sink.text, dump.dump(1, ' ', true) + "\n") << "other text than that of the whole document";
+    if (times > 1) {
+      EXPECT_LT(sink.largest, sink.text.size() / 4);
+    }
+  }
+}
 
 TEST(Json, WithoutAsynchronousWorkThereAreNoFieldsAboutIt) {
   const auto dump = nlohmann::json::parse(json_of(representative_snapshot()));

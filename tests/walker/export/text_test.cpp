@@ -79,6 +79,19 @@ TEST(Text, ALookFromOutsideSaysSoAndWhy) {
       << text;
 }
 
+TEST(Text, OnlyALibraryInPlaceOfContractsIsNamed) {
+  Snapshot snapshot = representative_snapshot();
+  const auto says = [&] { return text_of(snapshot).find("debugging library answers") != std::string::npos; };
+  snapshot.answers = {RuntimeSource::contracts, {}};
+  EXPECT_EQ(text_of(snapshot), text_of(representative_snapshot()));
+  snapshot.answers = {RuntimeSource::debugging_library, "the runtime's contract Loader 2 is newer than this mixwalk"};
+  EXPECT_NE(text_of(snapshot).find("\nthe runtime's debugging library answers: the runtime's contract Loader 2 is "
+                                   "newer than this mixwalk\n"),
+            std::string::npos);
+  snapshot.runtime.major = 8;  // which has no contracts
+  EXPECT_FALSE(says());
+}
+
 TEST(Text, WhatAThreadHoldsAndWaitsFor) {
   Snapshot snapshot = representative_snapshot();
   const std::string text = text_of(snapshot);
@@ -147,6 +160,17 @@ TEST(Text, WhatAWaitChainSays) {
   says("  waits for mutex \"orders, of thread 32 of process 7\"\n"
        "  has not given the answer to a COM call (1 waits)\n");
   says("  waits for the end of a thread, which is 0x1\n");
+}
+
+TEST(Text, WhoseCallbackAThreadWaitsFor) {
+  Snapshot snapshot;
+  snapshot.threads = {{.os_id = 1}, {.os_id = 2}};
+  snapshot.locks = {{.kind = LockKind::callback, .type = "System.Threading.CancellationToken", .owner = 2, .held = true,
+                     .waiters = {{1}}}};
+  const std::string text = text_of(snapshot);
+  const auto says = [&](const std::string& lines) { EXPECT_NE(text.find(lines), std::string::npos) << text; };
+  says("  waits for the end of a callback (System.Threading.CancellationToken), run by 0x2\n");
+  says("  has not reached the end of a callback (System.Threading.CancellationToken) (1 waits)\n");
 }
 
 TEST(Text, ManagedOnlyAndDepth) {
@@ -393,6 +417,21 @@ TEST(Text, ACrashComesFirstAndItsThreadBeforeTheOthers) {
   EXPECT_NE(without.find("  thread 0x204 at ntdll.dll!0x"), std::string::npos) << without;
   snapshot.crash->address = 5;
   EXPECT_NE(text_of(snapshot).find("  thread 0x204 at [code at 0x5]\n"), std::string::npos);
+}
+
+TEST(Text, TheExceptionsThatAThreadHandles) {
+  Snapshot snapshot = representative_snapshot();
+  const HandledException inner{{{.type = "Orders.Failed", .message = "no\nstock", .trace = {}},
+                                {.type = "System.IO.IOException", .trace = {}}}};
+  snapshot.threads[0].handles = {inner, {{{.type = "System.TimeoutException", .message = "10 s", .trace = {}}}}};
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("\n  handles Orders.Failed: \"no\\x0astock\"\n  inner exception: System.IO.IOException\n"
+                      "  handles System.TimeoutException: \"10 s\"\n  #0 "),
+            std::string::npos) << text;
+  snapshot.threads[0].handles.assign(16, inner);
+  const std::string cut = text_of(snapshot);
+  EXPECT_NE(cut.find("\n  inner exception: System.IO.IOException\n  … 12 more exceptions\n  #0 "), std::string::npos)
+      << cut;
 }
 
 TEST(Text, ARecursionWithoutAnEndIsFolded) {

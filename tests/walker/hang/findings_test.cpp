@@ -79,6 +79,22 @@ TEST(FindingsTest, TheHeadlineCountsWhoIsStuckBesideADeadlock) {
   EXPECT_EQ(headline(findings), "2 threads are deadlocked, and 1 more is stuck");
 }
 
+TEST(FindingsTest, AStuckThreadInAHandlerOfAnExceptionSaysSo) {
+  const HandledException failed{{{.type = "Orders.Failed", .message = "no stock", .trace = {}}}};
+  const auto dumps = two_dumps([&](HangBuilder& builder, std::uint64_t) {
+    for (const std::uint32_t id : {1, 2, 3}) builder.thread(id, managed_thread(kEnter)).cpu(5);
+    builder.last().handles = {failed};
+    builder.snapshot().threads[0].handles.resize(1);
+    builder.snapshot().threads[1].handles = {failed, failed};
+    builder.monitor(0x1f40, 1, {2, 3}).monitor(0x2f40, 2, {1});
+  });
+  const Findings findings = find(dumps);
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::deadlock});
+  const std::vector<std::string>& details = findings.findings[0].details;
+  EXPECT_EQ(std::ranges::count(details, std::string("Thread 0x2 handles Orders.Failed: \"no stock\"")), 1);
+  EXPECT_TRUE(std::ranges::none_of(details, [](const std::string& text) { return text.starts_with("Thread 0x3"); }));
+}
+
 TEST(FindingsTest, DumpsOfDifferentThreadsProveNothing) {
   std::vector<Snapshot> dumps;
   for (const std::uint32_t id : {1, 2}) {
@@ -706,6 +722,38 @@ TEST(FindingsTest, CallsOfSeveralMethodsIntoAnotherApartmentAreOneFinding) {
       findings.findings[0].details[0].find("The thread that should answer belongs to a single-threaded apartment"), 0u);
 }
 
+// Real case: apartments that call each other back to back, on a machine on which a thread got 10 ms of a second.
+TEST(FindingsTest, ComCallsAreAnsweredIfOneOfThemHasMoved) {
+  const auto with = [](auto change) {
+    std::vector<Snapshot> dumps = apartment_dumps("combase!");
+    for (Snapshot& dump : dumps) {
+      for (Thread& thread : dump.threads) thread.cpu = *thread.cpu + (&dump - dumps.data()) * 100'000;  // 10 ms
+    }
+    change(dumps);
+    return headline(find(dumps));
+  };
+  EXPECT_EQ(with([](const auto&) {}), "3 threads are stuck");
+  // The thread answers a call while it waits for the answer to its own.
+  std::size_t answering = 0;
+  const auto answers = [&](std::vector<Snapshot>& dumps) {
+    std::vector<StackFrame>& frames = dumps[1].threads[answering].stack.frames;
+    StackFrame handler = frames.front();
+    handler.address += 0x10;
+    frames.insert(frames.begin(), handler);
+  };
+  for (; answering < 3; ++answering) EXPECT_EQ(with(answers), "nothing is stuck") << answering;
+  answering = 2;
+  EXPECT_EQ(with([](auto& dumps) { *dumps[1].threads[2].cpu += 1'000'000; }), "2 threads are stuck")
+      << "it may have handled messages, such as those of a window";
+  EXPECT_EQ(with([&](auto& dumps) {
+              answers(dumps);
+              dumps[1].locks.push_back(
+                  {.kind = LockKind::com_call, .owner = 0x99, .held = true, .waiters = {{0x10}, {0x11}}});
+            }),
+            "2 threads are stuck")
+      << "it is known which thread should answer";
+}
+
 TEST(FindingsTest, ComCallsThatStayInTheApartmentAreTheirMethods) {
   const Findings findings = find(apartment_dumps("orders_native!submit"));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>(3, FindingKind::stuck));
@@ -1064,6 +1112,51 @@ TEST(FindingsTest, AThreadThatHasLeftAnotherCallProvesNothing) {
             "nothing is stuck") << "the JIT has made one method of it and of EnterWriteLock";
 }
 
+// Readers and writers of a ReaderWriterLock ask for it in different methods.
+TEST(FindingsTest, AReaderWriterLockThatAReaderGotPassesOn) {
+  const auto asks = [](const std::string& method, const std::string& program) {
+    return managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne(System.Int32)",
+                           "M System.Threading.ReaderWriterLock." + method + "(System.Int32)", program,
+                           "M Orders.Web.Run()"});
+  };
+  const auto writes = asks("AcquireWriterLock", "M Orders.Book.Put()");
+  const auto reads = asks("AcquireReaderLock", "M Orders.Book.Get()");
+  const auto found = [&](const std::vector<std::string>& later) {
+    return found_without_owner(
+        2, [&](std::size_t dump, std::uint32_t id) { return id != 4 ? writes : dump == 0 ? reads : later; });
+  };
+  EXPECT_EQ(headline(found(reads)), "4 threads are stuck");
+  EXPECT_EQ(headline(found(kElsewhere)), "nothing is stuck");
+}
+
+TEST(FindingsTest, RoomInACollectionThatAnotherThreadGotIsForAll) {
+  const auto adds = [](const std::string& method) {
+    const std::string of = "M System.Collections.Concurrent.BlockingCollection<System.Int32>.";
+    return managed_thread(
+        {kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
+         "M System.Threading.SemaphoreSlim.Wait(System.Int32, System.Threading.CancellationToken)",
+         of + "TryAddWithNoTimeValidation(System.Int32, System.Int32, System.Threading.CancellationToken)", of + method,
+         "M Orders.Book.Put()", "M Orders.Web.Run()"});
+  };
+  const auto found = [&](const std::vector<std::string>& earlier, const std::vector<std::string>& later) {
+    return found_without_owner(2, [&](std::size_t dump, std::uint32_t id) {
+      return id != 4 ? adds("Add(System.Int32)") : dump == 0 ? earlier : later;
+    });
+  };
+  EXPECT_EQ(headline(found(adds("Add(System.Int32)"), adds("Add(System.Int32)"))), "4 threads are stuck");
+  EXPECT_EQ(headline(found(adds("Add(System.Int32)"), kElsewhere)), "nothing is stuck");
+  const std::string tries[] = {"TryAdd(System.Int32, System.Int32)",
+                               "TryAddWithNoTimeValidation(System.Int32, System.Int32, System.Threading."
+                               "CancellationToken)"};  // to which TryAdd jumps
+  for (const std::string& method : tries) {
+    EXPECT_EQ(headline(found(adds(method), kElsewhere)), "3 threads are stuck") << "it may have given up: " << method;
+  }
+  // A thread that rests between two calls of Add() proves nothing.
+  const std::vector<std::string> rests =
+      managed_thread({"ntdll!NtDelayExecution", "coreclr!", kSleep, "M Orders.Book.Put()", "M Orders.Web.Run()"});
+  EXPECT_EQ(headline(found(rests, rests)), "3 threads are stuck");
+}
+
 // The turn was before the last two dumps, and it is chance that the same thread has the lock in both of them.
 TEST(FindingsTest, ALockWithoutAnOwnerThatWentRoundInAnEarlierDumpGoesRound) {
   const auto found = [](bool turns) {
@@ -1118,6 +1211,33 @@ TEST(FindingsTest, AMonitorOfAThreadThatWaitsInTurnIsContended) {
   };
   EXPECT_EQ(headline(found(enters())), "4 threads are stuck");
   EXPECT_EQ(kinds(found(kElsewhere)), std::vector<FindingKind>{FindingKind::contended});
+}
+
+// The ids of threads differ from run to run.
+TEST(FindingsTest, DeadlocksAreInTheOrderOfTheirThreads) {
+  const auto titles = [](std::uint32_t first, std::uint32_t second, std::uint32_t third) {
+    HangBuilder builder;
+    const auto pair = [&](std::uint32_t id, const std::string& name, bool waiter) {
+      builder.thread(id, managed_thread(kEnter), name).thread(id + 1, managed_thread(kEnter), name);
+      builder.monitor(0x1000 * id, id, {id + 1}).monitor(0x1000 * id + 0x10, id + 1, {id});
+      if (!waiter) return;
+      builder.thread(id + 2, managed_thread(kEnter), "behind");
+      builder.snapshot().locks.back().waiters.push_back({id + 2});
+    };
+    pair(first, "printing", false);
+    pair(second, "mailing", false);
+    pair(third, "saving", true);
+    std::vector<std::string> names;
+    const Findings findings = find({builder.snapshot()});
+    for (const Finding& finding : findings.findings) {
+      names.push_back(findings.threads[finding.threads.front().thread].name);
+    }
+    return names;
+  };
+  const std::vector<std::string> expected = {"saving", "mailing", "printing"};
+  EXPECT_EQ(titles(0x10, 0x20, 0x30), expected);
+  EXPECT_EQ(titles(0x30, 0x20, 0x10), expected);
+  EXPECT_EQ(titles(0x20, 0x10, 0x30), expected);
 }
 
 TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {

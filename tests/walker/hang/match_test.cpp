@@ -192,6 +192,20 @@ TEST(MatchTest, FramesThatAreMissingInOneDumpAreNoMove) {
             Verdict::unclear);
 }
 
+// From inside, the runtime's notes name fewer P/Invokes than from outside.
+TEST(MatchTest, AnInlinedCallThatOnlyOneDumpNamesIsNoMove) {
+  const HangBuilder first = dump(0).thread(1, waits_for_monitor());
+  HangBuilder second = dump(1).thread(1, waits_for_monitor());
+  std::vector<StackFrame>& frames = second.last().stack.frames;
+  StackFrame inlined = frames[3];
+  inlined.kind = FrameKind::stub;
+  inlined.inline_depth = 1;
+  frames.insert(frames.begin() + 3, inlined);
+  EXPECT_EQ(verdict({first, second}), Verdict::stuck);
+  frames.back().address += 8;
+  EXPECT_EQ(verdict({first, second}), Verdict::moved);
+}
+
 // The dump as it is if the runtime's debugging library did not answer: managed code is code without a name, and callers
 // of such code were found by guessing.
 HangBuilder unasked(HangBuilder builder) {

@@ -112,6 +112,19 @@ TEST(TaskFindingsTest, AContinuationThatWaitsForTheThreadThatWaitsForIt) {
   EXPECT_EQ(finding.threads[0].waits_for, FindingThread::kNoLock);
 }
 
+// As the frames of the stacks are named.
+TEST(TaskFindingsTest, MethodsOfTasksHaveTheNamesThatProgrammersKnow) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    context_program(builder, 0x1a0);
+    builder.snapshot().tasks[0].method = "Orders.Form+<>c__DisplayClass3_0.<Open>b__1(System.Int32)";
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::context_deadlock));
+  EXPECT_EQ(found.findings[0].threads[0].words, "waits for Orders.Form.Open.AnonymousMethod__3_1(int)");
+  EXPECT_THAT(found.findings[0].details,
+              ::testing::Contains("Orders.Form.Open.AnonymousMethod__3_1(int) (Client.cs:42) awaits "
+                                  "Orders.Client.FetchAsync()."));
+}
+
 TEST(TaskFindingsTest, AThreadThatWaitsForALimitedTimeIsInNoDeadlock) {
   const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
     std::vector<std::string> frames = task_wait("M System.Threading.Tasks.Task.Wait(System.TimeSpan)");
@@ -154,6 +167,69 @@ TEST(TaskFindingsTest, AWaitThatMayBeCancelledIsInNoDeadlock) {
   EXPECT_EQ(of({"M Orders.Form.OnClick()", token, "M Orders.Form.Run()"}), Severity::deadlock);
 }
 
+// The JIT has made one method of Task.Wait() and of its caller. What the thread has told the system decides.
+TEST(TaskFindingsTest, AWaitWhoseLimitIsReadFromTheStack) {
+  const auto of = [](const std::string& method, ThreadTraits traits) {
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      context_program(builder, 0x1a0);
+      const std::uint32_t task = builder.last().waits_for_task;
+      builder.snapshot().threads.clear();
+      std::vector<std::string> frames = task_wait(method);
+      frames.emplace_back("M Orders.Form.OnClick()");
+      builder.thread(0x1a0, managed_thread(frames), "ui").waits_for(task);
+      builder.last().traits = traits;
+    }));
+  };
+  const std::string inlined =
+      "M System.Threading.Tasks.Task.Wait(System.Int32, System.Threading.CancellationToken)";
+  EXPECT_EQ(of(inlined, {}), Severity::note);
+  EXPECT_EQ(of(inlined, {.unlimited = true}), Severity::deadlock);
+  EXPECT_EQ(of(inlined, {.limited = true}), Severity::note);
+  EXPECT_EQ(of("M System.Threading.Tasks.Task.Wait()", {}), Severity::deadlock);
+  EXPECT_EQ(of("M System.Threading.Tasks.Task.Wait()", {.limited = true}), Severity::note);
+}
+
+// Thread 1 disposes of a registration under a lock for which its callback waits.
+TEST(TaskFindingsTest, ACallbackThatWaitsForALockOfTheThreadThatWaitsForItsEnd) {
+  const std::string sleep = "M System.Threading.Thread.Sleep(System.Int32)",
+                    source = "M System.Threading.CancellationTokenSource";
+  const auto found = [&](std::size_t dumps, const std::vector<std::string>& callback, bool locks) {
+    return find(dumps, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread({"ntdll!NtDelayExecution", "coreclr!", sleep,
+                                        "M System.Threading.SpinWait.SpinOnceCore(System.Int32)",
+                                        source + "+Registrations.WaitForCallbackToComplete(System.Int64)",
+                                        "M Orders.Close()"}),
+                     "closing");
+      builder.cpu(1);
+      std::vector<std::string> frames = callback;
+      frames.insert(frames.end(), {source + ".ExecuteCallbackHandlers(System.Boolean)", "M Orders.Stop()"});
+      builder.thread(2, managed_thread(frames), "stopping").cpu(1);
+      builder.lock({.kind = LockKind::callback, .type = "System.Threading.CancellationToken", .owner = 2, .held = true,
+                    .waiters = {{1}}});
+      if (locks) builder.monitor(0xA0, 1, {2});
+      // Another callback, for which nobody waits.
+      builder.thread(3, managed_thread({"ntdll!NtDelayExecution", "coreclr!", sleep, "M Orders.Log()",
+                                        source + ".ExecuteCallbackHandlers(System.Boolean)", "M Orders.Run()"}));
+      builder.cpu(1);
+    });
+  };
+  for (const std::size_t dumps : {1u, 2u}) {
+    const Findings deadlock = found(dumps, kEnter, true);
+    ASSERT_THAT(kinds(deadlock), ElementsAre(FindingKind::deadlock));
+    EXPECT_EQ(deadlock.findings[0].threads[0].words,
+              "waits for the end of a callback (System.Threading.CancellationToken), run by thread 0x2 \"stopping\"");
+    EXPECT_THAT(deadlock.findings[0].threads[1].words, HasSubstr("held by thread 0x1 \"closing\""));
+  }
+  // The callback waits in native code.
+  const Findings chain = found(2, {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
+                                   "M Orders.Save()"}, false);
+  ASSERT_THAT(kinds(chain), ElementsAre(FindingKind::chain));
+  EXPECT_EQ(chain.findings[0].title, "1 thread waits for thread 0x2 \"stopping\"");
+  EXPECT_THAT(chain.findings[0].threads[0].words, HasSubstr("has not reached the end of a callback"));
+  // It sleeps.
+  EXPECT_THAT(kinds(found(2, {"ntdll!NtDelayExecution", "coreclr!", sleep, "M Orders.Save()"}, false)), ElementsAre());
+}
+
 // Threads that take locks crosswise, and give up after a time.
 TEST(TaskFindingsTest, LocksThatAreTriedForATimeAreInNoDeadlock) {
   const auto of = [](const std::vector<std::string>& wait) {
@@ -181,6 +257,79 @@ TEST(TaskFindingsTest, LocksThatAreTriedForATimeAreInNoDeadlock) {
   const std::string write = "ReaderWriterLockSlim.TryEnterWriteLockCore(TimeoutTracker)";
   EXPECT_EQ(of({write, "ReaderWriterLockSlim.EnterWriteLock()"}), Severity::deadlock);
   EXPECT_EQ(of({write}), Severity::note);
+}
+
+// The leaf of a thread of a single-threaded apartment, which handles messages while it waits.
+const std::vector<std::string> kApartment = {"win32u!NtUserMsgWaitForMultipleObjectsEx",
+                                             "user32!MsgWaitForMultipleObjectsEx", "combase!CoWaitForMultipleHandles",
+                                             "coreclr!"};
+// The leaf of a thread whose SynchronizationContext waits for it.
+const std::vector<std::string> kContextWaits = {
+    kWait, "coreclr!", "M System.Threading.SynchronizationContext.WaitHelper(System.IntPtr[])",
+    "M Orders.UiContext.Wait(System.IntPtr[], System.Boolean, System.Int32)",
+    "M System.Threading.SynchronizationContext.InvokeWaitMethodHelper(System.Threading.SynchronizationContext)",
+    "coreclr!"};
+
+// The method of .NET that the program has called is behind the methods of the context.
+TEST(TaskFindingsTest, AWaitOfLimitedTimeForWhichTheContextWaitsIsInNoDeadlock) {
+  const auto of = [](const std::vector<std::string>& leaf, const std::string& method) {
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      context_program(builder, 0x1a0);
+      const std::uint32_t task = builder.last().waits_for_task;
+      builder.snapshot().threads.clear();
+      std::vector<std::string> frames = leaf;
+      const std::vector<std::string> wait = task_wait(method);
+      frames.insert(frames.end(), wait.begin() + 2, wait.end());
+      frames.emplace_back("M Orders.Form.OnClick()");
+      builder.thread(0x1a0, managed_thread(frames), "ui").waits_for(task);
+    }));
+  };
+  for (const std::vector<std::string>& leaf : {kApartment, kContextWaits}) {
+    EXPECT_EQ(of(leaf, "M System.Threading.Tasks.Task.Wait()"), Severity::deadlock);
+    EXPECT_EQ(of(leaf, "M System.Threading.Tasks.Task.Wait(System.TimeSpan)"), Severity::note);
+    EXPECT_EQ(of(leaf, "M System.Threading.Tasks.Task.Wait(System.Int32, System.Threading.CancellationToken)"),
+              Severity::note);
+  }
+}
+
+// .NET 8: the JIT may have made one method of Monitor.TryEnter and of its caller.
+TEST(TaskFindingsTest, AMonitorWhoseLimitIsInNoKnownPlaceIsInNoDeadlock) {
+  const auto of = [](std::vector<std::string> frames, const std::string& method = {}, ThreadTraits traits = {}) {
+    if (!method.empty()) frames.push_back(method);
+    frames.emplace_back("M Orders.Get()");
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(frames));
+      builder.last().traits = traits;
+      builder.thread(2, managed_thread(kEnter)).monitor(0x1f40, 1, {2}).monitor(0x1f80, 2, {1});
+    }));
+  };
+  EXPECT_EQ(of({kWait, "coreclr!"}), Severity::deadlock);  // timeouts.h would have found a limit
+  for (const std::vector<std::string>& leaf : {kApartment, kContextWaits}) {
+    EXPECT_EQ(of(leaf), Severity::note);
+    EXPECT_EQ(of(leaf, {}, {.unlimited = true}), Severity::deadlock);
+    EXPECT_EQ(of(leaf, "coreclr!JIT_MonReliableEnter"), Severity::deadlock);
+    EXPECT_EQ(of(leaf, "coreclr!JIT_MonTryEnter"), Severity::note);
+    EXPECT_EQ(of(leaf, "M System.Threading.Monitor.Enter(System.Object)"), Severity::deadlock);
+    EXPECT_EQ(of(leaf, "M System.Threading.Monitor.TryEnter(System.Object, System.Int32)"), Severity::note);
+  }
+}
+
+// Mutexes are waited for by WaitHandle, and a wait chain of the system says who owns them.
+TEST(TaskFindingsTest, MutexesThatAreWaitedForALimitedTimeAreInNoDeadlock) {
+  const auto of = [](const std::vector<std::string>& methods) {
+    std::vector<std::string> frames{kWait, "coreclr!"};
+    for (const std::string& method : methods) frames.push_back("M System.Threading.WaitHandle." + method);
+    frames.emplace_back("M Orders.Get()");
+    return severity(find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(frames)).thread(2, managed_thread(frames));
+      for (const std::uint32_t owner : {1u, 2u}) {
+        builder.lock({.kind = LockKind::mutex, .owner = owner, .held = true, .waiters = {{3 - owner}}});
+      }
+    }));
+  };
+  EXPECT_EQ(of({"WaitOneNoCheck(System.Int32)", "WaitOne()"}), Severity::deadlock);
+  EXPECT_EQ(of({"WaitOneNoCheck(System.Int32)", "WaitOne(System.Int32)"}), Severity::note);
+  EXPECT_EQ(of({"WaitOneNoCheck(System.Int32)"}), Severity::note);
 }
 
 TEST(TaskFindingsTest, AContextWhoseThreadIsNotProvenIsUnclear) {
@@ -268,6 +417,39 @@ TEST(TaskFindingsTest, ASemaphoreWhoseHoldersAreNotAllKnownIsNoDeadlock) {
   }
 }
 
+// `await gate.WaitAsync(); await gate.WaitAsync();`
+TEST(TaskFindingsTest, ASemaphoreThatOneMethodEntersTwice) {
+  const auto found = [](std::uint32_t entered, bool thread_holds = false) {
+    return find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(task_wait())).waits_for(0);
+      builder.task(async_task("Orders.Bank.PayAsync()", {1})).task({.kind = TaskKind::semaphore, .object = 0xA0});
+      Lock gate{.kind = LockKind::semaphore, .address = 0xA0, .held = true, .recursion = entered};
+      if (thread_holds) {
+        gate.sharers = {1};
+      } else {
+        gate.task_holders = {0};
+      }
+      builder.lock(gate);
+    });
+  };
+  const Findings one = found(1);
+  ASSERT_THAT(kinds(one), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(severity(one), Severity::deadlock);
+  EXPECT_EQ(one.findings[0].title, "Deadlock of a task that waits for a semaphore that it has entered itself");
+  const std::string who = "another thread or task may have entered it too, and may release it.";
+  for (const bool thread_holds : {false, true}) {
+    const Findings many = found(0, thread_holds);
+    ASSERT_THAT(kinds(many), ElementsAre(FindingKind::unclear_task));
+    EXPECT_THAT(many.findings[0].details,
+                ElementsAre("It is not known how many can enter the semaphore 0xa0. So " + who));
+    EXPECT_THAT(thread_of(many, 1).last().wait.words,
+                HasSubstr(thread_holds ? "the semaphore 0xa0, held by that very thread"
+                                       : "the semaphore 0xa0, held by Orders.Bank.PayAsync()"));
+    EXPECT_THAT(found(2, thread_holds).findings[0].details,
+                ElementsAre("2 can enter the semaphore 0xa0, and only 1 that has entered it is known. So " + who));
+  }
+}
+
 // Two threads that each wait for a lock of the other one, whatever the locks are.
 Findings crosswise(const Lock& first, const Lock& second, const std::vector<std::string>& first_wait,
                    const std::vector<std::string>& second_wait) {
@@ -288,8 +470,8 @@ TEST(TaskFindingsTest, LocksOfAnyKindThatAreTakenCrosswise) {
     return made;
   };
   using enum LockKind;
-  // Two Joins, a Join and a monitor, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a reader
-  // and a monitor, a semaphore and a monitor.
+  // Two Joins, a Join and a monitor, two mutexes, two semaphores, two ReaderWriterLockSlims (writers, readers), a
+  // reader and a monitor, a semaphore and a monitor.
   const std::vector<std::pair<Lock, Lock>> pairs = {
       {lock(thread_end, 2, 1), lock(thread_end, 1, 2)},
       {lock(thread_end, 2, 1), lock(monitor, 1, 2)},
@@ -326,8 +508,10 @@ TEST(TaskFindingsTest, SemaphoresThatManyMayEnterAreTakenCrosswise) {
       EXPECT_EQ(severity(one), Severity::note);
       EXPECT_EQ(one.findings[0].title, "2 threads may wait for each other");
       EXPECT_THAT(one.findings[0].details,
-                  ElementsAre("It is not known how many can enter the semaphore 0x140. So another thread or task may "
-                              "have entered it too, and may release it."));
+                  ElementsAre((entered == 0 ? "It is not known how many can enter the semaphore 0x140."
+                                            : "2 can enter the semaphore 0x140, and only 1 that has entered it is "
+                                              "known.") +
+                              std::string(" So another thread or task may have entered it too, and may release it.")));
       ASSERT_EQ(one.findings[0].threads.size(), 2u);
       EXPECT_EQ(one.findings[0].threads[0].words,
                 "waits for the semaphore 0x140, held by thread 0x2 \"scanning\"");
@@ -398,6 +582,28 @@ TEST(TaskFindingsTest, AReaderThatWaitsToWriteWaitsForTheOtherReaders) {
   EXPECT_EQ(severity(alone), Severity::note);
 }
 
+// A reader waits for a thread that asks to write later, as another one may already.
+TEST(TaskFindingsTest, AReaderThatWaitsForAThreadThatAsksToWriteLater) {
+  const std::vector<std::string> asks = {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne(System.Int32)",
+                                         "M System.Threading.ReaderWriterLockSlim.TryEnterUpgradeableReadLockCore()",
+                                         "M System.Threading.ReaderWriterLockSlim.EnterUpgradeableReadLock()",
+                                         "M Orders.Put()"};
+  const auto found = [&](bool writes) {
+    return find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(writes ? kSlimEnter : kNativeReply), "upgrading");
+      builder.thread(2, managed_thread(kJoin), "reading").thread(3, managed_thread(asks), "asking");
+      builder.lock({.kind = LockKind::thread_end, .owner = 3, .held = true, .waiters = {{2}}});
+      builder.lock({.kind = LockKind::threading_lock, .address = 0x2000, .owner = 1, .held = true, .waiters = {{3}}});
+      if (!writes) return;
+      builder.lock({.kind = LockKind::threading_lock, .address = 0x2000, .held = true, .recursion = 2,
+                    .waiters = {{1}}, .sharers = {1, 2}});
+    });
+  };
+  ASSERT_THAT(kinds(found(true)), ElementsAre(FindingKind::deadlock));
+  EXPECT_EQ(found(true).findings[0].threads.size(), 3u);
+  EXPECT_EQ(severity(found(false)), Severity::note);
+}
+
 // A thread reads, and waits for a task that is to write.
 TEST(TaskFindingsTest, AReaderThatWaitsForATaskThatWrites) {
   const Findings found = find(1, [&](HangBuilder& builder, std::size_t) {
@@ -407,6 +613,21 @@ TEST(TaskFindingsTest, AReaderThatWaitsForATaskThatWrites) {
   });
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
   EXPECT_EQ(found.findings[0].threads.size(), 2u);
+}
+
+// One of the two threads that had entered the semaphore has left it, and another one has entered it.
+TEST(TaskFindingsTest, AWaiterOfASemaphoreThatOneOfItsHoldersHasLeftIsNotStuck) {
+  const auto verdict = [](std::uint32_t last) {
+    const Findings found = find(2, [&](HangBuilder& builder, std::size_t dump) {
+      for (std::uint32_t id = 2; id <= 4; ++id) builder.thread(id, managed_thread(kNativeReply)).cpu(1);
+      builder.thread(1, managed_thread(kSemaphore)).cpu(1);
+      builder.lock({.kind = LockKind::semaphore, .address = 0x2000, .held = true, .recursion = 2, .waiters = {{1}},
+                    .sharers = {2, dump == 0 ? 3 : last}});
+    });
+    return std::ranges::find(found.threads, 1u, &ThreadHistory::os_id)->verdict;
+  };
+  EXPECT_EQ(verdict(3), Verdict::stuck);
+  EXPECT_EQ(verdict(4), Verdict::waiting);
 }
 
 // A semaphore that two threads have entered is free for the next one as soon as either leaves it.
@@ -434,6 +655,32 @@ TEST(TaskFindingsTest, ATaskWhoseThreadWaitsForALockOfTheWaitingThread) {
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
   EXPECT_EQ(found.findings[0].title, "Deadlock of 2 threads and 1 task that wait for each other");
   EXPECT_EQ(found.findings[0].threads[0].words, "waits for Orders.Work(), which runs on thread 0x2");
+}
+
+// Thread 2 runs the task for which thread 1 waits, and has made a COM call into the apartment of thread 1.
+TEST(TaskFindingsTest, ATaskThatMakesACallIntoTheApartmentOfTheWaitingThread) {
+  const std::vector<std::string> call = {kWait, "combase!", "combase!", "C Orders.IOrders.Submit()",
+                                         "M Orders.Work()"};
+  const auto found = [&](std::uint32_t server) {
+    return find(1, [&](HangBuilder& builder, std::size_t) {
+      builder.thread(1, managed_thread(task_wait()), "ui").waits_for(0).thread(2, pool_thread(call));
+      builder.thread(3, managed_thread({"orders_native!crunch", "M Orders.Serve()"}));
+      builder.task(async_task("Orders.Client.SubmitAsync()", {1}));
+      builder.task({.kind = delegate, .status = running, .method = "Orders.Work()", .thread = 2});
+      builder.lock({.kind = LockKind::com_call, .owner = server, .held = true, .waiters = {{2}}});
+    });
+  };
+  const Findings cycle = found(1);
+  ASSERT_THAT(kinds(cycle), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(severity(cycle), Severity::deadlock);
+  EXPECT_EQ(cycle.findings[0].title, "Deadlock of 2 threads and 2 tasks that wait for each other");
+  ASSERT_EQ(cycle.findings[0].threads.size(), 2u);
+  EXPECT_EQ(cycle.findings[0].threads[0].words,
+            "waits for Orders.Client.SubmitAsync(), which waits for Orders.Work(), which runs on thread 0x2");
+  EXPECT_EQ(cycle.findings[0].threads[1].words,
+            "waits for the answer to a COM call, to be given by thread 0x1 \"ui\"");
+  // Another apartment, whose thread works.
+  EXPECT_EQ(severity(found(3)), Severity::note);
 }
 
 // Real case: a timer's callback that waits for Timer.DisposeAsync, which waits for the callback.
@@ -633,6 +880,73 @@ TEST(TaskFindingsTest, TimersThatAreDueNeedThePool) {
   EXPECT_EQ(severity(of(0, 0)), Severity::note);
 }
 
+// Thread 1 holds a monitor for which thread 3 waits, and waits for a task. Real case: Lazy<T> whose method blocks on an
+// async method that awaits Task.Delay in a loop; each dump met the task at another point of one round.
+TEST(TaskFindingsTest, TheHolderOfALockWaitsForATaskThatGoesOn) {
+  const std::vector<std::string> crunch = {"orders_native!crunch", "M Orders.Work()"};
+  const std::vector<std::string> idle = {"ntdll!NtRemoveIoCompletion",
+                                         "M System.Threading.LowLevelLifoSemaphore.WaitForSignal(System.Int32)"};
+  const auto found = [](const AsyncTask& leaf, const std::vector<std::string>& worker, std::uint64_t worker_cpu) {
+    return find(2, [&](HangBuilder& builder, std::size_t i) {
+      builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(3, managed_thread(kEnter));
+      builder.thread(2, pool_thread(worker)).cpu(i * worker_cpu);
+      builder.monitor(0x1f40, 1, {3}).task(async_task("Orders.Client.LoadAsync()", {1})).task(leaf);
+      builder.snapshot().pool = {.queued = 1, .workers = 1, .max = 4};
+    });
+  };
+  const AsyncTask timer{.kind = delay, .due_ms = 0}, body{.kind = delegate, .status = running, .thread = 2};
+  EXPECT_EQ(severity(found({.kind = delegate, .status = running}, idle, 0)), Severity::note);
+  EXPECT_EQ(severity(found({.kind = delegate, .status = done}, idle, 0)), Severity::note);
+  EXPECT_EQ(severity(found(timer, idle, 0)), Severity::note);
+  EXPECT_EQ(severity(found(timer, crunch, 2'000)), Severity::note);
+  EXPECT_EQ(severity(found(body, crunch, 2'000)), Severity::note);
+  EXPECT_EQ(severity(found(body, {"ntdll!NtDelayExecution", "M System.Threading.Thread.Sleep(System.Int32)",
+                                  "M Orders.Work()"}, 0)),
+            Severity::note);
+  // These do not go on, or not without somebody else.
+  EXPECT_EQ(severity(found(body, kReceive, 0)), Severity::stuck);
+  EXPECT_EQ(severity(found(body, kNativeReply, 0)), Severity::stuck);
+  EXPECT_EQ(severity(found({.kind = io}, idle, 0)), Severity::stuck);
+  EXPECT_EQ(severity(found({.kind = completion_source}, idle, 0)), Severity::stuck);
+}
+
+// Thread 1 holds a monitor for which thread 3 waits, and waits for a timer that is due. One worker with a low id waits
+// for data; any other one may run the timer.
+TEST(TaskFindingsTest, TheHolderOfALockWaitsForAnyWorkerOfThePool) {
+  const std::vector<std::string> idle = {"ntdll!NtRemoveIoCompletion",
+                                         "M System.Threading.LowLevelLifoSemaphore.WaitForSignal(System.Int32)"};
+  const std::vector<std::string> crunch = {"orders_native!crunch", "M Orders.Work()"};
+  struct Worker {
+    std::vector<std::string> frames;
+    std::uint64_t cpu = 0;
+    std::uint32_t waits_for = AsyncTask::kNone;
+  };
+  const auto found = [](const std::vector<Worker>& workers, std::int32_t max) {
+    // A worker may be stuck itself.
+    return thread_of(find(2, [&](HangBuilder& builder, std::size_t i) {
+      builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(3, managed_thread(kEnter));
+      for (std::uint32_t at = 0; at < workers.size(); ++at) {
+        builder.thread(10 + at, pool_thread(workers[at].frames)).cpu(i * workers[at].cpu);
+        builder.last().waits_for_task = workers[at].waits_for;
+      }
+      builder.monitor(0x1f40, 1, {3}).task(async_task("Orders.Client.LoadAsync()", {1}));
+      builder.task({.kind = delay, .due_ms = 0}).task({.kind = delay, .due_ms = 500}).task({.kind = io});
+      builder.snapshot().pool = {
+          .queued = 1, .workers = static_cast<std::int32_t>(workers.size()), .max = max};
+    }), 3).verdict;
+  };
+  const Worker receives{kReceive}, is_idle{idle}, runs{crunch, 2'000}, spins{crunch, 9'900};
+  EXPECT_EQ(found({receives}, 4), Verdict::unclear);
+  EXPECT_EQ(found({spins}, 4), Verdict::unclear);
+  EXPECT_EQ(found({{kNativeReply}}, 4), Verdict::unclear);
+  for (const Worker& free : {is_idle, runs, Worker{task_wait(), 0, 2}}) {
+    EXPECT_EQ(found({receives, free}, 2), Verdict::waiting);
+    EXPECT_EQ(found({spins, free}, 2), Verdict::waiting);
+  }
+  // No worker is left, nor does the pool get another one.
+  EXPECT_EQ(found({receives, spins, {task_wait(), 0, 3}, {task_wait(), 0, 0}}, 4), Verdict::stuck);
+}
+
 TEST(TaskFindingsTest, AWaitThatMayBeCancelledIsNoDeadlock) {
   EXPECT_EQ(severity(find(1, [&](HangBuilder& builder, std::size_t) {
               builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(2, pool_thread(kEnter));
@@ -642,6 +956,27 @@ TEST(TaskFindingsTest, AWaitThatMayBeCancelledIsNoDeadlock) {
               builder.task({.kind = delegate, .status = running, .thread = 2});
             })),
             Severity::note);
+}
+
+// Any code may cancel it, so nothing is proven on a thread of the pool either.
+TEST(TaskFindingsTest, AWaitOfAThreadOfThePoolThatMayBeCancelledIsNotStuck) {
+  const Findings found = find(2, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, pool_thread(task_wait())).waits_for(0);
+    builder.task({.kind = when_any, .type = "System.Threading.Tasks.Task+CancellationPromise<T>", .awaits = {1}});
+    builder.task({.kind = completion_source});
+  });
+  EXPECT_THAT(kinds(found), ElementsAre());
+  EXPECT_EQ(found.threads[0].last().wait.words, "waits for a task or its cancellation (Task.WaitAsync)");
+  EXPECT_EQ(found.threads[0].verdict, Verdict::waiting);
+}
+
+// Real case: an async method that awaits the task that it has returned.
+TEST(TaskFindingsTest, ATaskThatWaitsForItself) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    builder.thread(1, managed_thread(task_wait())).waits_for(0).task(async_task("Orders.Client.LoadAsync()", {0}));
+  });
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+  EXPECT_EQ(found.findings[0].title, "Deadlock of a task that waits for itself");
 }
 
 TEST(TaskFindingsTest, MainThatWaitsForTheEndOfItsProgramIsNoFinding) {
@@ -802,7 +1137,9 @@ TEST(TaskFindingsTest, ALoopOfTasksEnds) {
     builder.thread(1, managed_thread(task_wait())).waits_for(0).thread(2, managed_thread(task_wait())).waits_for(2);
     builder.task(async_task("A()", {1})).task(async_task("B()", {0})).task(async_task("C()", {2}));
   });
-  EXPECT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle, FindingKind::async_cycle));
+  ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle, FindingKind::async_cycle));
+  EXPECT_THAT((std::set<std::string>{found.findings[0].title, found.findings[1].title}),
+              ElementsAre("Deadlock of 2 tasks that wait for each other", "Deadlock of a task that waits for itself"));
 }
 
 TEST(TaskFindingsTest, ALongChainOfTasksThatManyThreadsShare) {
@@ -817,6 +1154,21 @@ TEST(TaskFindingsTest, ALongChainOfTasksThatManyThreadsShare) {
     builder.task({.kind = delegate, .status = running, .thread = 1});
   });
   ASSERT_THAT(kinds(found), ElementsAre(FindingKind::async_cycle));
+}
+
+TEST(TaskFindingsTest, ALongChainOfTasksBehindAThreadThatWaitsForNothing) {
+  const Findings found = find(1, [](HangBuilder& builder, std::size_t) {
+    constexpr std::uint32_t kTasks = 100'000, kThreads = 10'000;
+    for (std::uint32_t i = 0; i < kThreads; ++i) {
+      Thread& thread = builder.snapshot().threads.emplace_back();
+      thread.os_id = i + 1;
+      thread.waits_for_task = i;
+    }
+    for (std::uint32_t i = 0; i < kTasks; ++i) builder.task(async_task("A()", {i + 1}));
+    builder.task({.kind = delegate, .status = running, .thread = kThreads + 1});
+    builder.thread(kThreads + 1, pool_thread({"orders_native!crunch", "M Orders.Work()"}));
+  });
+  EXPECT_EQ(severity(found), Severity::note);
 }
 
 // A judge of its own: what goes on, found by asking everything again and again until nothing new goes on.
@@ -931,10 +1283,12 @@ Snapshot random_program(std::mt19937& random) {
     builder.task(std::move(task));
   }
   for (std::uint32_t i = 0; i < locks; ++i) {
-    constexpr LockKind kKinds[] = {LockKind::srw_lock, LockKind::threading_lock, LockKind::semaphore};
-    Lock lock{.kind = kKinds[below(3)], .address = 0x100 + i, .held = true};
+    constexpr LockKind kKinds[] = {LockKind::srw_lock,  LockKind::com_call,       LockKind::mutex,
+                                   LockKind::thread_end, LockKind::threading_lock, LockKind::semaphore,
+                                   LockKind::threading_lock, LockKind::semaphore};
+    Lock lock{.kind = kKinds[below(8)], .address = 0x100 + i, .held = true};
     std::set<std::uint32_t> holders;
-    if (lock.kind == LockKind::srw_lock) {
+    if (lock.kind != LockKind::threading_lock && lock.kind != LockKind::semaphore) {
       lock.owner = 1 + below(threads);
     } else {
       for (std::uint32_t n = 1 + below(2); n != 0; --n) holders.insert(1 + below(threads));
@@ -952,7 +1306,8 @@ Snapshot random_program(std::mt19937& random) {
     if (tasks != 0 && below(2) == 0) {
       thread.waits_for_task = below(tasks);
     } else if (locks != 0 && below(2) == 0) {
-      builder.snapshot().locks[below(locks)].waiters.push_back({thread.os_id});
+      Lock& lock = builder.snapshot().locks[below(locks)];
+      if (lock.owner != thread.os_id || !can_enter_again(lock.kind)) lock.waiters.push_back({thread.os_id});
     }
   }
   for (std::uint32_t i = 0; i < contexts; ++i) {

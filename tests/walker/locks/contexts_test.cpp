@@ -42,6 +42,18 @@ TEST_F(Contexts, WithNothingInItsQueueIsUnclear) {
   EXPECT_EQ(server(), 0u);
 }
 
+// TaskScheduler.FromCurrentSynchronizationContext()
+TEST_F(Contexts, IsServedIfOnlyItsSchedulerHasATask) {
+  const std::uint64_t scheduler = heap.object(
+      heap.type("System.Threading.Tasks.SynchronizationContextTaskScheduler", {{"m_synchronizationContext"}}));
+  heap.set(scheduler, {"m_synchronizationContext"}, context);
+  ui(0x10, "Hangs.Desk.Run()");
+  snapshot.tasks = {{.address = 1, .status = TaskStatus::queued, .object = scheduler}};
+  snapshot.contexts = {{.address = scheduler}};
+  add_context_threads(snapshot, target, clr);
+  EXPECT_EQ(snapshot.contexts[0].thread, 0x10u);
+}
+
 TEST_F(Contexts, ThatGivesWorkToOtherThreadsIsUnclear) {
   ui(0x10, "Hangs.Desk.Run()");
   clr.il_of_methods[{desk, "Post"}] =
@@ -198,6 +210,64 @@ TEST_F(Schedulers, WithAThreadForEachTaskAreUnclear) {
   add_thread(0x20, running("Hangs.OneThread.Run()"), {scheduler});
   clr.il_of_methods[{type, "QueueTask"}] = test::Code().call("System.Threading.Thread.Start").il;
   EXPECT_EQ(thread(), 0u);
+}
+
+// It waits for a task of the other one.
+TEST_F(Schedulers, OfTwoOnOneStackAreUnclear) {
+  add_thread(0x20, running("Hangs.OneThread.Run()"), {scheduler, heap.object(type)});
+  EXPECT_EQ(thread(), 0u);
+}
+
+// ConcurrentExclusiveSchedulerPair: a worker of the pool runs the tasks of the exclusive scheduler.
+class SchedulerPair : public Schedulers {
+ protected:
+  SchedulerPair() {
+    scheduler = heap.set(heap.object(heap.type(pair_name + "+ConcurrentExclusiveTaskScheduler", {{"m_pair"}},
+                                               heap.type("System.Threading.Tasks.TaskScheduler"))),
+                         {"m_pair"}, pair);
+    heap.set(pair, {"m_processingCount"}, 0xFFFF'FFFF);
+  }
+  // Its frames are 0x40 bytes each, of which the third one has the pair whose tasks it runs.
+  void add_worker(std::uint32_t os_id, std::uint64_t near_leaf, std::uint64_t its_pair) {
+    std::vector<std::uint64_t> words(3 * 8);
+    words[1] = near_leaf;
+    words[2 * 8 + 5] = its_pair;
+    add_thread(os_id, {kWait, "Hangs.Program.Work()", pair_name + ".ProcessExclusiveTasks()", "T.InnerInvoke()"},
+               words);
+    clr.clr_threads.back().state = ClrThread::kPoolWorker;
+  }
+
+  const std::string pair_name = "System.Threading.Tasks.ConcurrentExclusiveSchedulerPair";
+  const std::uint64_t pair_type = heap.type(pair_name, {{"m_processingCount"}});
+  const std::uint64_t pair = heap.object(pair_type), other = heap.object(pair_type);
+};
+
+TEST_F(SchedulerPair, IsServedByTheThreadThatRunsItsExclusiveTasks) {
+  add_worker(0x10, 0, other);
+  EXPECT_EQ(thread(), 0u);
+  add_worker(0x20, other, pair);
+  EXPECT_EQ(thread(), 0x20u);
+  heap.set(pair, {"m_processingCount"}, 2);  // tasks of the other scheduler run
+  EXPECT_EQ(thread(), 0u);
+  heap.set(pair, {"m_processingCount"}, 0xFFFF'FFFF);
+  add_worker(0x30, 0, pair);
+  EXPECT_EQ(thread(), 0u);
+}
+
+// It waits for a task that is queued for the pair, and that no thread runs yet.
+TEST_F(SchedulerPair, IsNotServedByAThreadOfAnotherPair) {
+  add_worker(0x10, pair, other);
+  EXPECT_EQ(thread(), 0u);
+  heap.put(test::StandingTarget::kStack + 0x10 * 0x1'0000 + 0x300, pair);  // in a method that has called the pair
+  EXPECT_EQ(thread(), 0u);
+}
+
+// A method goes on there when its time is over.
+TEST_F(SchedulerPair, IsServedAlsoIfNothingIsInItsQueue) {
+  add_worker(0x10, 0, pair);
+  snapshot.contexts = {{scheduler}};
+  add_context_threads(snapshot, target, clr);
+  EXPECT_EQ(snapshot.contexts[0].thread, 0x10u);
 }
 
 TEST_F(Schedulers, ThatAThreadOnlyUsesAreNotServedByIt) {

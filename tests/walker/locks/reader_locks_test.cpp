@@ -114,6 +114,36 @@ TEST_F(ReaderLocks, AThreadThatMayBeginToWriteReads) {
   EXPECT_EQ(sharers(), (Ids{0x10, 0x20}));
 }
 
+// Thread 0x20 waits until thread 0x10 has left, so that it can write.
+TEST_F(ReaderLocks, AThreadThatAsksToWriteLaterWaitsForTheOneThatMay) {
+  heap.set(lock, {"_upgradeLockOwnerId"}, 2);
+  give_list(0, count(7, 1));
+  const std::string slim = "System.Threading.ReaderWriterLockSlim.";
+  add_thread(0x30, {slim + "WaitOnEvent()", slim + "TryEnterUpgradeableReadLockCore()", "Orders.Put()"});
+  const Lock readers{.kind = LockKind::threading_lock, .address = lock,
+                     .type = "System.Threading.ReaderWriterLockSlim", .held = true, .recursion = 2,
+                     .waiters = {{0x20}}, .sharers = {0x10, 0x20}};
+  const Lock turn{.kind = LockKind::threading_lock, .address = lock, .type = readers.type, .owner = 0x20, .held = true,
+                  .waiters = {{0x30}}};
+  snapshot.locks[0].waiters = {{0x20}, {0x30}};
+  add_readers(snapshot, target, clr);
+  EXPECT_EQ(snapshot.locks, (std::vector<Lock>{readers, turn}));
+
+  snapshot.locks = {readers};
+  snapshot.locks[0].sharers.clear();
+  snapshot.locks[0].waiters = {{0x30}};
+  add_readers(snapshot, target, clr);
+  EXPECT_EQ(snapshot.locks, std::vector<Lock>{turn}) << "nobody waits for the readers";
+
+  snapshot.locks = {readers};
+  snapshot.locks[0].sharers.clear();
+  snapshot.locks[0].waiters = {{0x30}};
+  heap.set(lock, {"_upgradeLockOwnerId"}, 0xFFFF'FFFF);
+  add_readers(snapshot, target, clr);
+  ASSERT_EQ(snapshot.locks.size(), 1u);
+  EXPECT_EQ(snapshot.locks[0].owner, 0u) << "it waits for a thread that waits to write";
+}
+
 TEST_F(ReaderLocks, WithAnOwnerHaveNoReaders) {
   give_list(0, count(7, 1));
   snapshot.locks[0].owner = 0x20;

@@ -62,6 +62,26 @@ TEST(SemaphoreCode, AReleaseOfWhatIsUnknownMayBeThis) {
   EXPECT_EQ(semaphores_entered_at(code.il, 50), Entered{argument(0)});
 }
 
+// a.Open.Wait(); a.Open = other; a.Open.Wait(); a.Open.Release(); a.Open.Release();
+TEST(SemaphoreCode, AFieldThatTheCodeSetsHasAnotherOne) {
+  for (const Kind store : {Kind::store_field, Kind::store_static}) {
+    for (const std::string name : {"Open", "Other"}) {
+      Code code;
+      const auto add = [&](const char* call) {
+        if (store == Kind::store_field) code.argument(0).field("Open").call(call);
+        if (store == Kind::store_static) code.step(Kind::load_static, 0, "Open").call(call);
+      };
+      add(kWaitCall);
+      code.step(store, 0, name);
+      add(kWaitCall);
+      const std::uint32_t at = code.il.back().begin;
+      add(kReleaseCall);
+      add(kReleaseCall);
+      EXPECT_EQ(semaphores_entered_at(code.il, at).size(), name == "Open" ? 0u : 1u);
+    }
+  }
+}
+
 TEST(SemaphoreCode, AWaitWithATimeMayHaveFailed) {
   Il il = take_both().il;
   il[1].number = 1;

@@ -150,6 +150,146 @@ TEST_F(SemaphoreHolders, OfOneThatMayBeAnotherAreUnknown) {
   EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
 }
 
+// A thread that has entered a semaphore of an object, and waits for it once more in a method that it calls.
+class SemaphoreEnteredTwice : public SemaphoreHolders {
+ protected:
+  static constexpr std::uint64_t kInner = 0x2'5000'2000;
+
+  void add_thread_that_waits(std::uint64_t a, const std::vector<std::uint64_t>& words) {
+    add_thread(0x10, {"System.Threading.SemaphoreSlim.Wait()", "P.Inner()", "P.Outer()", "P.Main()"}, words);
+    std::vector<StackFrame>& frames = snapshot.threads.back().stack.frames;
+    for (const std::size_t i : {1u, 2u}) {
+      frames[i].address += i;
+      frames[i].function = i == 1 ? kInner : kMethod;
+      clr.places[frames[i].address] = {{0, 0x0600'0001, i == 1 ? 0u : 30u}, frames[i].function};
+    }
+    for (Lock& lock : snapshot.locks) {
+      if (lock.address == a) lock.waiters = {{0x10}};
+    }
+    test::Code inner;
+    inner.argument(0).field("Open").call(test::kWaitCall).argument(0).field("Open").call(test::kReleaseCall);
+    clr.il_of_methods[{kInner, ""}] = inner.il;
+    clr.il_of_methods[{kMethod, ""}] = outer("P.Inner").il;
+  }
+  // `Open.Wait(); called(this); Open.Release();`
+  static test::Code outer(const std::string& called) {
+    test::Code code;
+    code.argument(0).field("Open").call(test::kWaitCall).argument(0).call(called);
+    code.il.back().instance = true;
+    return code.argument(0).field("Open").call(test::kReleaseCall);
+  }
+  std::uint64_t account(std::uint64_t semaphore) { return heap.set(heap.object(type), {"Open"}, semaphore); }
+
+  std::uint64_t type = heap.type("Account", {{"Name"}, {"Open"}});
+};
+
+TEST_F(SemaphoreEnteredTwice, ByAMethodAndOneThatItCalls) {
+  const std::uint64_t a = semaphore(1), its = account(a);
+  add_thread_that_waits(a, {0, a, its});
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+  EXPECT_TRUE(snapshot.locks[0].has_all_holders());
+}
+
+// P.Inner() waits until a callback, which P.Outer() has caused, releases it.
+TEST_F(SemaphoreEnteredTwice, IsNotProvenIfOtherCodeMayReleaseIt) {
+  const std::uint64_t a = semaphore(1), its = account(a);
+  add_thread_that_waits(a, {0, a, its});
+  clr.il_of_methods[{kInner, ""}].resize(3);
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+}
+
+// `Open = other; Open.Wait();`
+TEST_F(SemaphoreEnteredTwice, IsAnotherOneIfTheInnerMethodSetsTheField) {
+  const std::uint64_t a = semaphore(1), its = account(a);
+  add_thread_that_waits(a, {0, a, its});
+  test::Code inner;
+  inner.step(Kind::store_field, 0, "Open").argument(0).field("Open").call(test::kWaitCall);
+  clr.il_of_methods[{kInner, ""}] = inner.argument(0).field("Open").call(test::kReleaseCall).il;
+  const StackFrame& frame = snapshot.threads.back().stack.frames[1];
+  clr.places[frame.address] = {{0, 0x0600'0001, 30}, kInner};
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+}
+
+TEST_F(SemaphoreEnteredTwice, IsNotProvenIfTheCodeDoesNotSayWhichSemaphoreItIs) {
+  const std::uint64_t a = semaphore(1), its = account(a);
+  add_thread_that_waits(a, {0, a, its});
+  // The JIT has made one method of P.Outer() and of P.Other(), which calls P.Inner() with another object.
+  test::Code code = outer("P.Other");
+  code.argument(0).call("P.Inner");
+  code.il.back().instance = true;
+  clr.il_of_methods[{kMethod, ""}] = code.il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+  // P.Inner() waits for another field of the object.
+  clr.il_of_methods[{kMethod, ""}] = outer("P.Inner").il;
+  test::Code inner;
+  clr.il_of_methods[{kInner, ""}] = inner.argument(0).field("Name").call(test::kWaitCall).il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+}
+
+// The one that the method has entered is on the stack as well: the thread waits for that of another object.
+TEST_F(SemaphoreEnteredTwice, IsAnotherOneIfTheStackHasOne) {
+  const std::uint64_t a = semaphore(1), b = semaphore(1);
+  add_thread_that_waits(a, {0, a, account(a), account(b)});
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+  EXPECT_EQ(snapshot.locks[1].sharers, Ids{0x10});
+}
+
+TEST_F(SemaphoreHolders, OfAThreadThatWaitsForOneTwiceInOneMethod) {
+  const std::uint64_t a = semaphore(1);
+  add_waiting_thread(a, a);
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});  // two arguments, which the code does not say to be the same
+  test::Code code;
+  code.argument(0).call(test::kWaitCall).argument(0).call(test::kWaitCall).argument(0).call(test::kReleaseCall);
+  clr.il_of_methods[{kMethod, ""}] = code.il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});  // a callback may release it once
+  clr.il_of_methods[{kMethod, ""}] = code.argument(0).call(test::kReleaseCall).il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+  EXPECT_TRUE(snapshot.locks[0].has_all_holders());
+}
+
+// A static field has it.
+TEST_F(SemaphoreHolders, OfAStaticFieldTwiceInOneMethod) {
+  const std::uint64_t a = semaphore(1);
+  add_waiting_thread(a, a);
+  test::Code code;
+  const auto add = [&](const char* call) { code.step(Kind::load_static, 0, "P.Gate").call(call); };
+  for (const char* const call : {test::kWaitCall, test::kWaitCall, test::kReleaseCall}) add(call);
+  clr.il_of_methods[{kMethod, ""}] = code.il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{});
+  add(test::kReleaseCall);
+  clr.il_of_methods[{kMethod, ""}] = code.il;
+  find();
+  EXPECT_EQ(snapshot.locks[0].sharers, Ids{0x10});
+}
+
+// Its code has the semaphore in one object, and another object with the same one.
+TEST_F(SemaphoreHolders, OfATaskThatWaitsForOneTwice) {
+  const std::uint64_t a = semaphore(1);
+  add_task(a, a);
+  snapshot.tasks.push_back({.address = 1, .kind = TaskKind::semaphore, .object = a});
+  snapshot.tasks[0].awaits = {1};
+  find();
+  EXPECT_EQ(snapshot.locks[0].task_holders, Ids{});
+  for (auto& [of, steps] : clr.il_of_methods) {
+    if (of.second != "MoveNext") continue;
+    for (ClrIlStep& step : steps) {
+      if (step.kind == Kind::load_field && step.name == "to") step.name = "from";
+    }
+  }
+  find();
+  EXPECT_EQ(snapshot.locks[0].task_holders, Ids{0});
+}
+
 TEST_F(SemaphoreHolders, AtAnotherAwaitHaveEnteredNone) {
   const std::uint64_t a = semaphore(1), b = semaphore(1);
   add_task(b, a);

@@ -57,6 +57,8 @@ TEST_F(ThreadTraitsOf, TheRuntimesBitsSayWhatAThreadIs) {
 TEST_F(ThreadTraitsOf, AUserInterfaceIsInItsLoop) {
   snapshot.threads[1].stack.frames[0].name = "System.Windows.Threading.Dispatcher.PushFrameImpl(…)";
   EXPECT_TRUE(read()[1].pumps);
+  snapshot.threads[1].stack.frames[0].name = "Microsoft.UI.Xaml.Application.Start(…)";
+  EXPECT_TRUE(read()[1].pumps);
   snapshot.threads[1].stack.frames[0].name = "Wait()";
   snapshot.contexts = {{1, "System.Windows.Forms.WindowsFormsSynchronizationContext", 0x20}};
   EXPECT_TRUE(read()[1].pumps);

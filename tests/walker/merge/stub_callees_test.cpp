@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -33,7 +34,7 @@ class StubCallees : public testing::Test {
     StackCopy copy(buffer);
     copy.fill(test::OwnMemory(), at(0), at(words.size()));
     if (rewritten) copy.rewrite_pointers();
-    note_callees(stack, copy);
+    note_callees(stack, copy, test::OwnMemory());
     return stub().callee;
   }
 
@@ -46,6 +47,11 @@ class StubCallees : public testing::Test {
 TEST_F(StubCallees, TheWordBeforeTheStubsOwnRspAndReturnAddress) { EXPECT_EQ(callee(), kMethod); }
 
 TEST_F(StubCallees, TheCopyAsItWasTaken) { EXPECT_EQ(callee(false), kMethod); }
+
+TEST_F(StubCallees, AMethodThatTheRuntimeHasMarked) {
+  words[kStub + 8] = kMethod | 2;
+  EXPECT_EQ(callee(), kMethod);
+}
 
 TEST_F(StubCallees, AnotherCallOfTheStub) {
   words[kStub + 10] = kReturn + 5;
@@ -120,8 +126,138 @@ TEST_F(StubCallees, ACopyThatEndsInTheStub) {
   StackCopy copy(std::span<std::byte>(buffer).first(8 * (kStub + 9)));
   copy.fill(test::OwnMemory(), at(0), at(words.size()));
   ASSERT_TRUE(copy.cut());
-  note_callees(stack, copy);
+  note_callees(stack, copy, test::OwnMemory());
   EXPECT_EQ(stub().callee, 0u);
+}
+
+// The frame of the stub is that of a managed method, and its code is an array of the test.
+class InlinedCallees : public StubCallees {
+ protected:
+  static constexpr std::uint64_t kFar = 0x7FFA'1234'5678;
+  static constexpr std::size_t kReturned = 160;  // offset of the return address in the code
+
+  InlinedCallees() {
+    stub().kind = FrameKind::managed;
+    stub().address = words[kStub + 10] = returned();
+    use(kFar);
+  }
+
+  std::uint64_t returned() const { return reinterpret_cast<std::uint64_t>(&code[kReturned]); }
+  // The code that the JIT makes.
+  void use(std::uint64_t method) {
+    words[kStub + 8] = method;
+    code.fill(0x90);
+    const bool is_short = method < 0x8000'0000;
+    std::vector<std::uint8_t> made = is_short ? std::vector<std::uint8_t>{0x48, 0xC7, 0x45, 0xA8}  // mov [rbp-0x58],
+                                              : std::vector<std::uint8_t>{0x48, 0xB8};             // mov rax,
+    add(made, method, is_short ? 4 : 8);
+    if (!is_short) made.insert(made.end(), {0x48, 0x89, 0x45, 0xA8});  // mov [rbp-0x58],rax
+    const std::size_t lea = kReturned - 30;
+    std::ranges::copy(made, code.begin() + static_cast<std::ptrdiff_t>(lea - made.size()));
+    set_lea(lea, kReturned);
+  }
+  static void add(std::vector<std::uint8_t>& to, std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::uint8_t>(value >> 8 * i));
+  }
+  // lea rax,[rip+to] at an offset of the code.
+  void set_lea(std::size_t at, std::size_t to) {
+    std::vector<std::uint8_t> lea{0x48, 0x8D, 0x05};
+    add(lea, to - (at + 7), 4);
+    std::ranges::copy(lea, code.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  std::array<std::uint8_t, kReturned + 16> code{};
+};
+
+TEST_F(InlinedCallees, TheMethodThatTheCodeStoresRightBeforeItsReturnAddress) {
+  EXPECT_EQ(callee(), kFar);
+  EXPECT_EQ(callee(false), kFar);
+}
+
+TEST_F(InlinedCallees, AMethodBelowFourGibibytes) {
+  use(kMethod);
+  EXPECT_EQ(callee(), kMethod);
+}
+
+// .NET 8 has a word of its own for stubs, which means nothing here.
+TEST_F(InlinedCallees, AWordBetweenTheMethodAndTheRsp) {
+  words[kStub + 7] = kFar;
+  for (const std::uint64_t word : {std::uint64_t{0}, kMethod}) {
+    words[kStub + 8] = word;
+    EXPECT_EQ(callee(), kFar);
+  }
+}
+
+TEST_F(InlinedCallees, AnotherRegister) {
+  const std::uint8_t with_r11[] = {0x4C, 0x8D, 0x1D};
+  std::ranges::copy(with_r11, code.begin() + kReturned - 30);
+  EXPECT_EQ(callee(), kFar);
+}
+
+// The word is of an earlier P/Invoke of the method.
+TEST_F(InlinedCallees, ACallThroughAPointer) {
+  const std::array<std::uint8_t, kReturned + 16> pinvoke = code;
+  code.fill(0x90);
+  set_lea(kReturned - 30, kReturned);
+  EXPECT_EQ(callee(), 0u);
+  // The code of that P/Invoke is a little before.
+  constexpr std::ptrdiff_t kBefore = 60;
+  std::copy(pinvoke.begin() + kReturned - 60, pinvoke.begin() + kReturned, code.begin() + kReturned - 60 - kBefore);
+  EXPECT_EQ(callee(), 0u);
+}
+
+TEST_F(InlinedCallees, ACallThatStoresNoReturnAddress) {
+  set_lea(kReturned - 30, kReturned + 1);
+  EXPECT_EQ(callee(), 0u);
+}
+
+TEST_F(InlinedCallees, CodeThatCannotBeRead) {
+  StackCopy copy(buffer), none({});
+  copy.fill(test::OwnMemory(), at(0), at(words.size()));
+  note_callees(stack, copy, none);
+  EXPECT_EQ(stub().callee, 0u);
+  stub().address = words[kStub + 10] = 8;
+  EXPECT_EQ(callee(), 0u);
+}
+
+TEST_F(InlinedCallees, AMethodWithoutACall) {
+  words[kStub + 10] = 0;
+  EXPECT_EQ(callee(), 0u);
+}
+
+TEST(InlinedStubs, AreFramesBeforeTheirMethods) {
+  constexpr AddressKind kReturned = AddressKind::return_address;
+  Stack stack;
+  stack.frames = {{{.kind = FrameKind::native}, 0x100},
+                  {{.kind = FrameKind::managed, .trust = Trust::dynamic, .address_kind = kReturned, .address = 0x900,
+                    .function = 4, .module = 2, .name = "A.B()", .target = "orders!wait"}, 0x200},
+                  {{.kind = FrameKind::stub, .name = "IL_STUB_PInvoke", .target = "orders!send"}, 0x300},
+                  {{.kind = FrameKind::managed, .name = "A.C()"}, 0x400}};
+  const std::vector<StackFrame> before = stack.frames;
+  show_inlined_stubs(stack);
+  ASSERT_EQ(stack.frames.size(), 5u);
+  const StackFrame stub{{.kind = FrameKind::stub, .trust = Trust::dynamic, .address_kind = kReturned,
+                         .inline_depth = 1, .address = 0x900, .module = 2, .name = "IL_STUB_PInvoke",
+                         .target = "orders!wait"}, 0x200};
+  EXPECT_EQ(stack.frames[0], before[0]);
+  EXPECT_EQ(stack.frames[1], stub);
+  EXPECT_EQ(stack.frames[2].name, "A.B()");
+  EXPECT_EQ(stack.frames[2].target, "");
+  EXPECT_EQ(stack.frames[3], before[2]);
+  EXPECT_EQ(stack.frames[4], before[3]);
+  const std::vector<StackFrame> shown = stack.frames;
+  show_inlined_stubs(stack);
+  EXPECT_EQ(stack.frames, shown) << "once only";
+}
+
+TEST(InlinedStubs, AreNotShownForTheRuntimesOwnFunctions) {
+  Stack stack;
+  stack.frames = {{{.kind = FrameKind::native}, 0x100},
+                  {{.kind = FrameKind::managed, .address = 0x900, .name = "System.Threading.Monitor.Wait(object)",
+                    .target = "QCall!Monitor_Wait"}, 0x200}};
+  show_inlined_stubs(stack);
+  ASSERT_EQ(stack.frames.size(), 2u);
+  EXPECT_EQ(stack.frames[1].target, "");
 }
 
 // The stack is: native code ← a stub ← a managed method ← native code.

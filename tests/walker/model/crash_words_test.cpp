@@ -34,6 +34,16 @@ TEST(CrashWords, WhatTheCodeSaysFurther) {
             "a page could not be read (0xc0000006): it read 0x40000 (status 0xc000009c)");
 }
 
+TEST(CrashWords, AnExceptionThatAThreadHandles) {
+  const HandledException exception{{{.type = "Orders.Failed", .message = "no\nstock", .trace = {}},
+                                    {.type = "System.IO.IOException", .trace = {}},
+                                    {.message = "?", .trace = {}}}};
+  EXPECT_EQ(handled_words(exception),
+            (std::vector<std::string>{"handles Orders.Failed: \"no\nstock\"", "inner exception: System.IO.IOException",
+                                      "inner exception: an exception of an unknown type: \"?\""}));
+  EXPECT_EQ(handled_words({}), std::vector<std::string>());
+}
+
 TEST(CrashWords, AManagedExceptionByItsHresultOnlyIfItsTypeIsNotKnown) {
   Crash crash{.code = 0xE0434352, .detail = 0x80131509, .objects = {}};
   EXPECT_EQ(crash_words(crash),

@@ -87,6 +87,35 @@ TEST(Series, AsynchronousWorkOfEachDump) {
   EXPECT_EQ(back[0].threads[0].traits, ThreadTraits());
 }
 
+TEST(Series, TheExceptionsThatThreadsOfEachDumpHandle) {
+  std::vector<Snapshot> series = three_dumps();
+  const HandledException failed{{{.type = "Orders.Failed", .message = "no stock", .trace = {}}}};
+  series[0].threads[1].handles = {failed, {}};
+  series[2].threads[3].handles = {failed};
+  const Recording recording = series_recording(series);
+  EXPECT_TRUE(recording.handled.empty());
+  const std::vector<Snapshot> back = to_series(recording);
+  expect_same(back, series);
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    for (std::size_t j = 0; j < series[i].threads.size(); ++j) {
+      EXPECT_EQ(back[i].threads[j].handles, series[i].threads[j].handles);
+    }
+  }
+  EXPECT_EQ(kept(series[0]).threads[1].handles, series[0].threads[1].handles);
+  Recording forged = to_recording(series[0]);
+  forged.handled.push_back({.sample = 1000, .exception = failed});
+  EXPECT_EQ(to_series(forged).front(), kept(series[0])) << "there is no such sample";
+}
+
+// A file has room for only so many of all dumps together.
+TEST(Series, TooManyExceptionsAreLeftOut) {
+  Snapshot dump = representative_snapshot();
+  dump.threads[0].handles.resize(40'000);
+  const Recording recording = series_recording({dump, dump});
+  EXPECT_EQ(recording.earlier_dumps[0].handled.size(), 40'000u);
+  EXPECT_TRUE(recording.earlier_dumps[1].handled.empty());
+}
+
 TEST(Series, ALockOfATaskThatIsNotThere) {
   Snapshot snapshot = representative_snapshot();
   add_async_work(snapshot);

@@ -35,7 +35,8 @@ class Inlining final : public SymbolSource {
     }
     if (rva >= kCode + 0x20) return rest_->find(rva);
     return Symbol{SymbolKind::dwarf, kCode,
-                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", file, 40}}, folded};
+                  {{"inner", "in.h", 3, "https://example.org/in.h"}, {"middle", "in.h", 12}, {"outer", file, 40}},
+                  folded};
   }
   static inline bool native_aot = false;
   static inline std::uint32_t folded = 1;
@@ -85,6 +86,8 @@ TEST_F(SymboliseTest, InlinedCallsLieAboveTheirFunction) {
   const auto& frames = snapshot_.threads[0].stack.frames;
   EXPECT_EQ(frames[3].displacement, 0x10u);
   EXPECT_EQ(frames[3].file, "out.cpp");
+  EXPECT_EQ(frames[3].source_url, "");
+  EXPECT_EQ(frames[1].source_url, "https://example.org/in.h");
   EXPECT_EQ(frames[3].line, 40u);
   EXPECT_EQ(frames[3].symbol, SymbolKind::dwarf);
   EXPECT_EQ(frames[1].stack_pointer, frames[3].stack_pointer);
@@ -133,7 +136,7 @@ TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {
   auto& frames = snapshot_.threads[0].stack.frames;
   frames.assign(40'000, native(kCode + 0x10));
   symbolise(snapshot_, symboliser_);
-  EXPECT_EQ(frames.size(), 40'000u + (1u << 16));
+  EXPECT_EQ(frames.size(), 40'000u + (1u << 15));
 }
 
 class OneAssembly final : public ImageFiles {

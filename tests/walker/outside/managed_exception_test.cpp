@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/builders/byte_writer.h"
 #include "tests/builders/fake_clr_questions.h"
 #include "tests/builders/pieced_memory.h"
+#include "tests/walker/target/standing_target.h"
 #include "walker/model/crash_words.h"
+#include "walker/outside/handled_exceptions.h"
 
 namespace mixwalk {
 namespace {
@@ -214,6 +218,119 @@ TEST_F(FailFastTest, OfTheRuntimeItselfAsInNet8) {
   stack.clear();
   objects();
   EXPECT_EQ(snapshot_.crash->text, "");
+}
+
+class HandledExceptionsTest : public ManagedExceptionTest {
+ protected:
+  HandledExceptionsTest() {
+    snapshot_.crash.reset();
+    text(0x2300, u"10 s");
+    exception(0x1400, "System.TimeoutException", 0x2300, 0, 0);
+    clr_.handled = {{.os_id = 7, .exceptions = {{0x9350, 0x1000}, {0x9250, 0x1400}}}};
+    // The ExceptionInfos are in the frames of the runtime at 0x9300 and 0x9200.
+    frames({"", "Orders.Retry()", "", "", "Orders.Main()"});
+    snapshot_.modules = {{.base = 0x7000, .size = 0x1000, .path = "C:\\coreclr.dll"}, {.path = "C:\\orders.dll"}};
+    for (const std::size_t i : {0, 2, 3}) {
+      snapshot_.threads[0].stack.frames[i].kind = FrameKind::native;
+      snapshot_.threads[0].stack.frames[i].module = 0;
+    }
+  }
+  std::vector<std::string> handled() {
+    add_handled_exceptions(snapshot_, target_, clr_);
+    std::vector<std::string> types;
+    for (const HandledException& exception : snapshot_.threads[0].handles) types.push_back(exception.objects[0].type);
+    return types;
+  }
+
+  // A target with the memory of this test.
+  class HeapTarget : public test::StandingTarget {
+   public:
+    explicit HeapTarget(const MemoryReader& heap) : heap_(heap) {}
+    const MemoryReader& memory() const noexcept override { return heap_; }
+
+   private:
+    const MemoryReader& heap_;
+  };
+  HeapTarget target_{heap_};
+};
+
+TEST_F(HandledExceptionsTest, InnermostFirstEachWithItsInnerException) {
+  EXPECT_THAT(handled(), ElementsAre("Orders.OutOfStock", "System.TimeoutException"));
+  const std::vector<HandledException>& handles = snapshot_.threads[0].handles;
+  ASSERT_THAT(handles[0].objects, SizeIs(2));
+  EXPECT_EQ(handles[0].objects[1].type, "System.IO.IOException");
+  EXPECT_THAT(handles[0].objects[1].trace, ElementsAre("Orders.Reserve()", "Orders.Submit()"));
+  EXPECT_EQ(handles[1].objects[0].message, "10 s");
+  EXPECT_THAT(handled(), SizeIs(2)) << "a second search replaces what the first one has found";
+}
+
+TEST_F(HandledExceptionsTest, AnExceptionThatIsThrownAgainIsOne) {
+  clr_.handled[0].exceptions.push_back({0x9150, 0x1000});
+  EXPECT_THAT(handled(), SizeIs(2));
+}
+
+TEST_F(HandledExceptionsTest, TheCrashIsNotShownTwice) {
+  snapshot_.crash = Crash{.thread = 7, .code = exception_code::kManaged, .objects = {}};
+  EXPECT_THAT(objects(), SizeIs(2));
+  EXPECT_THAT(handled(), ElementsAre("System.TimeoutException"));
+  snapshot_.crash->thread = 6;
+  EXPECT_THAT(handled(), SizeIs(2)) << "another thread handles such an exception";
+}
+
+TEST_F(HandledExceptionsTest, WhatIsNoExceptionAndAThreadThatIsNotThere) {
+  clr_.objects_of[0x1400].clear();
+  clr_.handled.push_back({.os_id = 8, .exceptions = {{0x9350, 0x1000}}});
+  EXPECT_THAT(handled(), ElementsAre("Orders.OutOfStock"));
+  snapshot_.runtime.name = ".NET Framework";
+  snapshot_.threads[0].handles.clear();
+  EXPECT_THAT(handled(), SizeIs(0));
+}
+
+TEST_F(HandledExceptionsTest, OfAProcessThatRunsOnlyThoseThatItsStackShows) {
+  target_.live = true;
+  EXPECT_THAT(handled(), SizeIs(2));
+  clr_.handled[0].exceptions[0].tracker = 0x9050;
+  EXPECT_THAT(handled(), ElementsAre("System.TimeoutException")) << "the runtime has called no handler there";
+  clr_.handled[0].exceptions[0].tracker = 0x9150;
+  EXPECT_THAT(handled(), ElementsAre("System.TimeoutException")) << "it is in a frame of managed code";
+  snapshot_.threads[0].stack.frames[2].module = 1;
+  EXPECT_THAT(handled(), SizeIs(0)) << "it is in a frame of the program";
+  snapshot_.threads[0].stack.frames[2].module = 0;
+  clr_.handled[0].exceptions[1].tracker = 0x9450;
+  EXPECT_THAT(handled(), SizeIs(0)) << "it is above the stack";
+  target_.live = false;
+  EXPECT_THAT(handled(), SizeIs(2));
+}
+
+TEST_F(HandledExceptionsTest, OfAProcessThatRunsOnlyThoseThatTwoLooksFind) {
+  target_.live = true;
+  clr_.on_run = [this] { clr_.handled[0].exceptions.erase(clr_.handled[0].exceptions.begin()); };
+  EXPECT_THAT(handled(), ElementsAre("System.TimeoutException"));
+  clr_.on_run = [this] { clr_.handled.clear(); };
+  EXPECT_THAT(handled(), SizeIs(0));
+}
+
+TEST_F(HandledExceptionsTest, OfAProcessThatRunsTheObjectsAreReadBetweenTheTwoLooks) {
+  target_.live = true;
+  clr_.on_run = [this] { clr_.objects_of[0x1000] = clr_.objects_of[0x1400] = {"System.String"}; };
+  EXPECT_THAT(handled(), ElementsAre("Orders.OutOfStock", "System.TimeoutException"));
+}
+
+TEST_F(HandledExceptionsTest, ForgedMemoryHasNoMoreThanTheLimit) {
+  clr_.handled.clear();
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    snapshot_.threads.push_back({.os_id = 100 + i});
+    clr_.handled.push_back({.os_id = 100 + i, .exceptions = {{0x9250, 0x1400}}});
+  }
+  handled();
+  const auto handles = [](const Thread& thread) { return !thread.handles.empty(); };
+  EXPECT_EQ(std::ranges::count_if(snapshot_.threads, handles), 1000);
+}
+
+TEST_F(HandledExceptionsTest, ObjectsThatAreNoneCountTowardsTheLimit) {
+  clr_.handled.assign(1000, {.os_id = 7, .exceptions = {{0x9250, 0x5000}}});
+  clr_.handled.push_back({.os_id = 7, .exceptions = {{0x9250, 0x1400}}});
+  EXPECT_THAT(handled(), SizeIs(0));
 }
 
 TEST_F(ManagedExceptionTest, OtherCrashesHaveNothingToDoWithTheLastException) {

@@ -119,6 +119,50 @@ TEST(Html, LocksSayWhoHoldsAndWhoWaits) {
   EXPECT_EQ(lock["waiters"], Json::parse("[[516,false],[424,true]]"));
 }
 
+TEST(Html, TasksAreLinesBelowThreadsAndInAList) {
+  const Snapshot snapshot = hostile_tasks_snapshot();
+  const std::string page = page_of(snapshot);
+  const Json dump = data_of(page)["dumps"][0];
+  EXPECT_EQ(dump["threads"][0]["async"], Json::parse(R"json([
+      [0, false, "await Orders.Window.LoadAsync()  (Window.cs:31)"],
+      [0, false, "await Orders.Client.FetchAsync() → done, its continuation waits for thread 0x1a4 \"Orders worker\""]
+      ])json"));
+  EXPECT_EQ(dump["threads"][1]["async"],
+            Json::parse(R"json([[0, false, "awaited by Orders.Feed.LoopAsync()  (Feed.cs:12)"]])json"));
+  EXPECT_FALSE(dump["threads"][4].contains("async"));
+  const Json& branches = dump["threads"][3]["async"];
+  ASSERT_EQ(branches.size(), 5u);
+  EXPECT_EQ(branches[4], Json::parse(R"([1, true, "2 more tasks"])"));
+  EXPECT_EQ(dump["pool"], "213 items queued, 16 of 16 workers at work, 16 may work now, limits 4 and 32767");
+  EXPECT_EQ(dump["tasks_missing"], "the time for tasks was over");
+  // Three chains of add_async_work(), and one for each name.
+  const std::size_t chains = 3 + hostile_names().size();
+  EXPECT_EQ(dump["chains"], chains);
+  EXPECT_EQ(dump["groups"], chains);
+  ASSERT_EQ(dump["tasks"].size(), chains);
+  for (const Json& group : dump["tasks"]) {
+    EXPECT_EQ(group["count"], 1);
+    EXPECT_FALSE(group["async"].empty());
+    for (const Json& line : group["async"]) EXPECT_EQ(line.size(), 3u);
+  }
+  EXPECT_EQ(page.find("await <script"), std::string::npos);
+}
+
+TEST(Html, OnlySomeKindsOfChainsAreInThePage) {
+  Snapshot snapshot = representative_snapshot();
+  for (std::uint32_t i = 0; i < 1'003; ++i) {
+    AsyncTask task;
+    task.method = "C.M" + std::to_string(i) + "()";
+    snapshot.tasks.push_back(task);
+  }
+  snapshot.tasks.push_back(snapshot.tasks.back());  // the largest group comes first
+  const Json dump = data_of(page_of(snapshot))["dumps"][0];
+  EXPECT_EQ(dump["chains"], 1'004);
+  EXPECT_EQ(dump["groups"], 1'003);
+  EXPECT_EQ(dump["tasks"].size(), 1'000u);
+  EXPECT_EQ(dump["tasks"][0]["count"], 2);
+}
+
 TEST(Html, FramesOfTheRuntimeAreFoldedUnlessAllAreAskedFor) {
   const auto thread = [](const FrameFilter& filter) {
     return data_of(page_of(hostile_snapshot(), filter))["dumps"][0]["threads"][4];
@@ -298,6 +342,14 @@ TEST(Html, ADumpOfACrashSaysSo) {
   EXPECT_EQ(crash["thread"], 0x204);
   EXPECT_EQ(crash["frames"], Json({0, 1, 2, 3}));
   EXPECT_FALSE(data_of(page_of(representative_snapshot()))["dumps"][0].contains("crash"));
+}
+
+TEST(Html, TheExceptionsThatAThreadHandles) {
+  const Json data = data_of(page_of(checked_snapshot()));
+  const Json& threads = data["dumps"][0]["threads"];
+  EXPECT_EQ(threads[0]["handles"],
+            Json({"handles Orders.OutOfStock: \"no screws\"", "inner exception: System.IO.IOException"}));
+  EXPECT_FALSE(threads[1].contains("handles"));
 }
 
 }  // namespace

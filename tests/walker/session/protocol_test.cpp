@@ -296,6 +296,9 @@ TEST(Protocol, WhatStubsLeadTo) {
   for (const char* target : {"orders!wait", "", "orders!send", "orders!wait"}) {
     thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .target = target});
   }
+  // No name crosses the pipe with a frame, but a stub that was inlined has no FunctionID by which it could get one.
+  thread.stack.frames.back().inline_depth = 1;
+  thread.stack.frames.back().name = "IL_STUB_PInvoke";
   const std::string sent = encode(thread);
   EXPECT_TRUE(decode(std::string_view(sent).substr(kLengthBytes)) == Message(thread));
   EXPECT_EQ(sent.find("orders!wait"), sent.rfind("orders!wait")) << "each text crosses the pipe once";

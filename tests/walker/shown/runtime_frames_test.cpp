@@ -125,6 +125,19 @@ TEST_F(RuntimeFramesTest, ProgramThatHoldsTheRuntimeIsTheRuntime) {
   EXPECT_EQ(folded(), "") << "no managed code runs";
 }
 
+// NativeAOT compiles the runtime into the image of the program, or of a library of a native program.
+TEST_F(RuntimeFramesTest, ImageThatNativeAotCompiledHoldsItsRuntime) {
+  snapshot_.modules[kCoreclr].path = "C:\\another.dll";
+  for (const Image image : {kProgram, kOrders}) {
+    Frame method = managed("System.Threading.Monitor.Enter(System.Object)");
+    method.module = image;
+    stack({native(kNtdll, "NtWaitForSingleObject", SymbolKind::exported), sub(image), sub(image), std::move(method),
+           sub(kProgram), sub(kProgram)});
+    EXPECT_EQ(folded(), std::string("1+2 Monitor.Enter waits in the runtime; ") +
+                            (image == kProgram ? "4+2 the runtime; " : ""));
+  }
+}
+
 TEST_F(RuntimeFramesTest, FunctionOfAnotherImageStartsNoThread) {
   stack({managed("System.Threading.Thread.StartCallback()"), sub(), sub(),
          native(kOrders, "BaseThreadInitThunk", SymbolKind::exported),

@@ -68,6 +68,20 @@ TEST(RecordingWriter, ACrashComesBack) {
   expect_reads_as(bytes_of(recording), recording);
 }
 
+TEST(RecordingWriter, ExceptionsThatThreadsHandleComeBack) {
+  const HandledException both{{{.type = "T", .message = "m", .hresult = 0xFFFF'FFFF, .trace = {"f", ""}}, {}}};
+  Recording recording = to_recording(representative_snapshot());
+  recording.handled = {{0, both}, {0, {}}, {2, both}};
+  recording.earlier_dumps = {{.time_ns = 1, .cpu = {}, .locks = {}, .locks_missing = {}, .unasked = {}}};
+  recording.earlier_dumps[0].handled = {{1, both}, {0xFFFF'FFFF, {}}};
+  expect_reads_as(bytes_of(recording), recording);
+  recording.handled.resize(layout::kMaxExceptions);
+  StringSink sink;
+  RecordingWriter writer(sink);
+  EXPECT_TRUE(writer.begin(recording));
+  EXPECT_FALSE(writer.append(recording)) << "with their inner exceptions there are too many";
+}
+
 TEST(RecordingWriter, ASeriesOfDumpsComesBack) {
   constexpr std::uint64_t kMax = ~std::uint64_t{0};
   Recording recording = to_recording(representative_snapshot());
@@ -106,7 +120,6 @@ TEST(RecordingWriter, EveryBitOfAsynchronousWorkComesBack) {
                  .file = "f",
                  .line = k32,
                  .source_url = "https://u",
-                 .line_approximate = true,
                  .awaits = {1, 0},
                  .awaits_left_out = k32,
                  .object = k64,
@@ -125,7 +138,8 @@ TEST(RecordingWriter, EveryBitOfAsynchronousWorkComesBack) {
                               .items = {{.method = "m", .count = k32, .task = 2}, {}}},
                      .missing = "why",
                      .waits = {AsyncTask::kNone, 0, 2},
-                     .traits = {{}, {.main = true}, {.pool = true}, {.sta = true}, {.mta = true}, {.pumps = true}}};
+                     .traits = {{}, {.main = true}, {.pool = true}, {.sta = true}, {.mta = true}, {.pumps = true},
+                                {.limited = true}, {.unlimited = true}}};
   recording.locks = {{.kind = LockKind::semaphore, .address = k64, .type = "s",
                       .sharers = {1, k32}, .task_holders = {0, 2}}};
   expect_reads_as(bytes_of(recording), recording);
@@ -138,6 +152,17 @@ TEST(RecordingWriter, ASemaphoreHasAKindThatEarlierReadersKnow) {
   const std::string bytes = bytes_of(recording);
   recording.locks[0].kind = LockKind::threading_lock;
   EXPECT_EQ(bytes.size(), bytes_of(recording).size() + 2);  // the field that says what it is
+}
+
+// They take the end of a callback for an answer that a thread has to give.
+TEST(RecordingWriter, TheEndOfACallbackHasAKindThatEarlierReadersKnow) {
+  Recording recording = to_recording(representative_snapshot());
+  recording.locks = {{.kind = LockKind::callback, .type = "System.Threading.CancellationToken",
+                      .owner = 2, .held = true, .waiters = {{1}}}};
+  expect_reads_as(bytes_of(recording), recording);
+  const std::string bytes = bytes_of(recording);
+  recording.locks[0].kind = LockKind::local_call;
+  EXPECT_EQ(bytes.size(), bytes_of(recording).size() + 2);
 }
 
 TEST(RecordingWriter, TooManyTasksAreRefused) {

@@ -111,6 +111,16 @@ TEST_F(DumpTargetTest, AListWithoutTheStackLeavesTheMemoryAtRsp) {
   EXPECT_EQ(captured(nowhere).fault, CaptureFault::off_stack);
 }
 
+TEST_F(DumpTargetTest, AStackAtTheLastAddressesIsNone) {
+  constexpr std::uint64_t kLast = ~std::uint64_t{0} - 0xFFF;
+  DumpBuilder dump;
+  dump.memory(kLast, std::vector<std::byte>(0xFF8)).memory(0x7000, teb(kLast, kLast + 0xFF8));
+  dump.thread({.id = 1, .teb = 0x7000, .stack = kLast, .stack_bytes = 0xFF8,
+               .registers = DumpBuilder::at(5, kLast + 0xFF0)});
+  dump.exception(1, 0xC0000005, 6, DumpBuilder::at(5, kLast + 0xFF0));
+  EXPECT_EQ(captured(dump).fault, CaptureFault::off_stack);
+}
+
 DumpBuilder raised(std::uint32_t code, const std::vector<std::uint64_t>& parameters = {}) {
   DumpBuilder dump;
   dump.memory(0x1000, std::vector<std::byte>(0x1000)).memory(0x5000, std::vector<std::byte>(0x1000));

@@ -23,13 +23,14 @@ class FirstFaultTest : public ::testing::Test {
   }
   std::optional<MinidumpException> found() const {
     PiecedMemory memory;
-    memory.put(kStack, stack_);
+    memory.put(stack_at_, stack_);
     std::vector<std::byte> buffer(kStackBytes + 16);
     StackCopy copy(buffer);
-    copy.fill(memory, kStack, kStack + kStackBytes);
+    copy.fill(memory, stack_at_, stack_at_ + std::min(kStackBytes, ~stack_at_));
     return first_fault(again_, copy, frames_);
   }
 
+  std::uint64_t stack_at_ = kStack;
   std::vector<std::byte> stack_ = std::vector<std::byte>(kStackBytes);
   // As the runtime raises it: an address of its own, and no parameters.
   std::vector<std::uint64_t> frames_;
@@ -84,6 +85,12 @@ TEST_F(FirstFaultTest, OtherBytesOnTheStackAreNoFault) {
   EXPECT_FALSE(found());
   put(0x108, {});
   EXPECT_FALSE(found()) << "not aligned";
+}
+
+// Without its check, the search goes on at address 0 and never ends.
+TEST_F(FirstFaultTest, StackThatEndsAtTheLastAddressHasNone) {
+  stack_at_ = ~std::uint64_t{0} - 8;
+  EXPECT_FALSE(found());
 }
 
 TEST(IsRaisedAnew, IfTheRegistersAreOfAnotherPlaceOrAtACall) {

@@ -53,6 +53,23 @@ TEST(HiddenImages, CodeOfAnImageThatNoListHas) {
   EXPECT_EQ(images.image_at(kBase + 0x1090), found);
 }
 
+TEST(HiddenImages, OnlyTheKnownPlaceIsLookedAt) {
+  Places memory;
+  memory.put(kBase, image());
+  memory.put(kBase + 0x20'1000, image());  // not on a boundary
+  HiddenImages images(memory);
+  const ModuleSpan* const found = images.image_at(kBase + 0x20'2010, kBase + 0x20'1000);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->base, kBase + 0x20'1000);
+  EXPECT_EQ(images.image_at(kBase + 0x20'2090, 0), found);  // known
+  memory.reads = 0;
+  EXPECT_EQ(images.image_at(kBase + 0x1010, kBase + 0x1000), nullptr);  // no headers there
+  EXPECT_LT(memory.reads, 10u);
+  EXPECT_EQ(images.image_at(kBase + 0x1050, kBase), nullptr);  // in no function
+  EXPECT_EQ(images.image_at(kBase + 0x1010, kBase + 0x2000), nullptr);
+  ASSERT_NE(images.image_at(kBase + 0x1010, kBase), nullptr);
+}
+
 // At a boundary of 64 KiB inside an image's code lie bytes that look like the headers of another image, but that image
 // does not have the function behind them. So the outer image must be found.
 TEST(HiddenImages, HeadersWithoutTheFunctionAreNone) {

@@ -12,7 +12,7 @@
 namespace mixwalk::test {
 
 // A process with some threads, each with a page of stack. The process runs or is suspended.
-class StandingTarget final : public Target {
+class StandingTarget : public Target {
  public:
   static constexpr std::uint64_t kStack = 0x1'0000'0000, kRip = 0x1'8000'1020;
 
@@ -23,6 +23,7 @@ class StandingTarget final : public Target {
   std::span<const TargetThread> threads() const noexcept override { return listed; }
   const MemoryReader& memory() const noexcept override { return memory_of; }
   OutsideMemory& outside() noexcept override { return outside_; }
+  bool drop_memory() override { return live; }
   bool forget_memory() override { return live; }
   void capture(const TargetThread& thread, RawSample& sample) override {
     sample.clear();

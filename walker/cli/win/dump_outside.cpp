@@ -19,6 +19,7 @@
 #include "walker/locks/threading_locks.h"
 #include "walker/locks/wait_chain.h"
 #include "walker/locks/win/wait_chains.h"
+#include "walker/outside/handled_exceptions.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/outside/target_snapshot.h"
 #include "walker/shown/words.h"
@@ -40,7 +41,7 @@ OpenedClr clr_of(const LiveTarget& target, const DumpCommand& command, StoreFetc
       target, {.process = target.handle()},
       {.dac = command.dac, .symbol_path = symbol_path_of(command.visit.symbols), .servers = servers},
       command.runtime_data);
-  if (!clr.way.empty()) spdlog::info(clr.way);
+  if (const std::string way = sentence(clr.answers); !way.empty()) spdlog::info(way);
   return clr;
 }
 
@@ -72,6 +73,7 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command, SymbolLoader& loader)
   if (clr.questions != nullptr && snapshot.unasked.empty() && !clr.questions->obstacle().empty()) {
     spdlog::info("some locks or line numbers are missing: {}", clr.questions->obstacle());
   }
+  snapshot.answers = clr.answers;
   (*target)->add_moments(snapshot);
   snapshot.capture = CaptureMethod::outside;
   return snapshot;
@@ -121,10 +123,12 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   prepared.target->refresh();
   add_thread_times(snapshot, *prepared.target);
   if (prepared.clr.questions == nullptr) return;
+  snapshot.answers = prepared.clr.answers;
   const auto ready = std::chrono::steady_clock::now();
   const TaskLimits limits{.heap = command_.async};
   if (has_managed_waits(snapshot, limits)) watch_suspensions_of(snapshot.process.id);
   add_managed_waits(snapshot, *prepared.target, *prepared.clr.questions, limits);
+  add_handled_exceptions(snapshot, *prepared.target, *prepared.clr.questions);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{}; looked from outside for {} ms, after {} ms", count_words(snapshot.locks.size(), "lock"),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));

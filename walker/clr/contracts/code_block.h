@@ -15,9 +15,8 @@ struct CodeBlock {
   // Of code that was compiled while the program ran: the address of its RealCodeHeader. 0 for other code.
   std::uint64_t header = 0;
   // Of code in a ReadyToRun image: the address of the ReadyToRunInfo that has the function table (of a composite image,
-  // that of the whole image), the image's base, and the index of the method's first entry in the table.
+  // that of the whole image), and the index of the method's first entry in the table.
   std::uint64_t ready_to_run = 0;
-  std::uint64_t image_base = 0;
   std::uint32_t function = 0;
 };
 

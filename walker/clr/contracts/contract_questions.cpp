@@ -11,7 +11,7 @@
 #include "walker/clr/contracts/execution_map.h"
 #include "walker/clr/contracts/method_tables.h"
 #include "walker/clr/contracts/method_il.h"
-#include "walker/clr/contracts/range_map.h"
+#include "walker/clr/contracts/runtime_check.h"
 #include "walker/clr/contracts/runtime_fields.h"
 #include "walker/clr/contracts/runtime_methods.h"
 #include "walker/clr/contracts/runtime_threads.h"
@@ -32,7 +32,7 @@ constexpr std::string_view kMoveNextMethod = "MoveNext";
 
 Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target& target) {
   const Module* const runtime = runtime_image(target.modules(), target.memory());
-  if (runtime == nullptr) return Failure{ExitCode::internal, "there is no runtime"};
+  if (runtime == nullptr) return Failure{ExitCode::internal, target.runtime().name + " does not describe its data"};
   bool small_dump = false;
   auto descriptor = known_contracts(target.memory(), runtime->base, [&] {
     small_dump = true;
@@ -40,31 +40,13 @@ Outcome<std::unique_ptr<ContractQuestions>> ContractQuestions::open(const Target
   });
   if (!descriptor) return descriptor.failure();
   std::unique_ptr<ContractQuestions> questions(new ContractQuestions(target, std::move(*descriptor)));
-  std::string wrong = questions->check(small_dump);
+  std::string wrong = check_runtime(questions->reader_, questions->names_, small_dump);
   if (!wrong.empty()) return Failure{ExitCode::internal, std::move(wrong)};
   return questions;
 }
 
 ContractQuestions::ContractQuestions(const Target& target, ContractDescriptor descriptor)
     : reader_(target.memory(), std::move(descriptor)), modules_(reader_, &target) {}
-
-std::string ContractQuestions::check(bool small_dump) const {
-  // From System.String to its module, to the code of that module, and through the map of all code back to the module.
-  const auto string = reader_.variable("StringMethodTable");
-  const auto module = string && is_method_table(reader_, *string) ? reader_.field(*string, "MethodTable", "Module")
-                                                                  : std::nullopt;
-  const auto info = module ? reader_.field(*module, "Module", "ReadyToRunInfo") : std::nullopt;
-  if (!info) return "the runtime's data is not in memory, or is not the data that its contracts describe";
-  const auto functions = reader_.field(*info, "ReadyToRunInfo", "RuntimeFunctions");
-  bool unreadable = false;
-  const auto section = functions ? code_section_at(reader_, *functions, &unreadable) : std::nullopt;
-  // A small dump has only those parts of the map that its writer has used for the stacks.
-  if (small_dump && functions && unreadable) return {};
-  if (!section || section->module != *module) {
-    return "the runtime's map of code does not lead to System.Private.CoreLib";
-  }
-  return {};
-}
 
 const std::optional<CodeBlock>& ContractQuestions::block_at(std::uint64_t ip) {
   if (const auto known = blocks_.find(ip); known != blocks_.end()) return known->second;
@@ -89,6 +71,10 @@ std::string ContractQuestions::code_name(std::uint64_t address) {
 }
 
 std::vector<ClrThread> ContractQuestions::threads() { return runtime_threads(reader_); }
+
+std::vector<ClrThreadExceptions> ContractQuestions::handled_exceptions() {
+  return runtime_exceptions(reader_, runtime_threads(reader_));
+}
 
 std::optional<ClrSyncBlocks> ContractQuestions::sync_blocks(std::uint32_t first) {
   return contract_sync_blocks(reader_, runtime_threads(reader_), first);

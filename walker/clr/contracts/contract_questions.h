@@ -33,6 +33,7 @@ class ContractQuestions final : public ObjectQuestions {
   ClrMethod method(std::uint64_t method) override;
   std::string code_name(std::uint64_t address) override;
   std::vector<ClrThread> threads() override;
+  std::vector<ClrThreadExceptions> handled_exceptions() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   ClrIlPlaces machine_places(std::span<const std::uint64_t> method_tables) override;
@@ -48,8 +49,6 @@ class ContractQuestions final : public ObjectQuestions {
 
  private:
   ContractQuestions(const Target& target, ContractDescriptor descriptor);
-  // Returns an empty text, or what is wrong. `small_dump`: the memory lacks most of the runtime's data.
-  std::string check(bool small_dump) const;
   const std::optional<CodeBlock>& block_at(std::uint64_t ip);
   const MemoryReader& memory() const override { return reader_.memory(); }
   std::string object_type(std::uint64_t object) override;

@@ -126,6 +126,9 @@ constexpr KnownContract kContractsOf9[] = {
 // The places of variables in g_dacTable, an array of pointers that the runtime exports for its debugging library.
 constexpr std::uint32_t kCodeRangeMapPlace = 0, kGcPlaceIn9 = 20, kGcPlaceIn10 = 19;
 
+constexpr std::string_view kDacTable = "g_dacTable";
+constexpr std::string_view kNameTheFolder = "name the folder with coreclr.dll of its build with --symbol-path";
+
 void add(ContractDescriptor& descriptor, std::span<const Missing> offsets, std::span<const MissingSize> sizes) {
   for (const Missing& missing : offsets) descriptor.add_offset(missing.type, missing.field, missing.offset);
   for (const MissingSize& missing : sizes) descriptor.add_size(missing.type, missing.bytes);
@@ -180,11 +183,22 @@ std::string complete(ContractDescriptor& descriptor, const MemoryReader& memory,
 Outcome<ContractDescriptor> known_contracts(const MemoryReader& memory, std::uint64_t runtime_base,
                                             const std::function<std::vector<std::byte>()>& file) {
   const auto rva = ContractDescriptor::find(memory, runtime_base);
-  if (!rva) return Failure{ExitCode::internal, "the runtime does not describe its data"};
+  if (!rva) {
+    // .NET 8, 9 and 10 export this table.
+    const bool exports = export_rva(memory, runtime_base, kDacTable).has_value();
+    return Failure{ExitCode::internal, exports
+                                           ? "the runtime does not describe its data"
+                                           : "the runtime's image is not in memory; " + std::string(kNameTheFolder)};
+  }
   auto descriptor = ContractDescriptor::read(memory, runtime_base, *rva);
   if (!descriptor && file) descriptor = ContractDescriptor::read(memory, runtime_base, *rva, file());
-  if (!descriptor) return Failure{ExitCode::internal, "the runtime's data contracts are not in memory"};
-  const auto table = export_rva(memory, runtime_base, "g_dacTable");
+  if (!descriptor) {
+    const bool there = memory.read_value<std::uint64_t>(runtime_base + *rva).has_value();
+    return Failure{ExitCode::internal,
+                   there ? "the runtime's data contracts are damaged, or only a part of them is in memory"
+                         : "the runtime's data contracts are not in memory; " + std::string(kNameTheFolder)};
+  }
+  const auto table = export_rva(memory, runtime_base, kDacTable);
   std::string unknown = complete(*descriptor, memory, table ? runtime_base + *table : 0);
   if (!unknown.empty()) return Failure{ExitCode::internal, std::move(unknown)};
   return std::move(*descriptor);

@@ -89,7 +89,7 @@ std::optional<DebugInfo> of_ready_to_run(const RuntimeReader& reader, const Code
   const auto header = reader.field(block.ready_to_run, "ReadyToRunInfo", "ReadyToRunHeader");
   if (!header || reader.value<std::uint32_t>(*header) != kHeaderSignature) return std::nullopt;
   const auto version = reader.value<std::uint16_t>(*header + 4);
-  const auto section = version ? section_of(reader, *header, block.image_base) : std::nullopt;
+  const auto section = version ? section_of(reader, *header, block.code.image_base) : std::nullopt;
   const auto element = section ? find_in_native_array(reader.memory(), *section, block.function) : std::nullopt;
   const auto back = element ? read_native_number(reader.memory(), *element) : std::nullopt;
   if (!back) return std::nullopt;

@@ -22,6 +22,8 @@ constexpr std::uint32_t kPointersOf4Bytes = 2;        // a bit of the flags
 // The descriptor of .NET 10 has 11 KB and 25 pointers.
 constexpr std::uint32_t kMaxBytes = 1 << 20;
 constexpr std::uint32_t kMaxPointers = 4096;
+// .NET 11 has one descriptor inside its own: that of the collector.
+constexpr std::size_t kMaxParts = 16;
 
 // The descriptor as it is in memory.
 struct Header {
@@ -94,6 +96,44 @@ const Json* member(const Json& object, const char* name) {
   return found == object.end() || !found->is_object() ? nullptr : &*found;
 }
 
+// What a descriptor's header leads to.
+struct Content {
+  std::string text;
+  std::vector<std::uint64_t> pointers;
+};
+
+std::optional<Content> content_of(const MemoryReader& memory, const std::optional<Header>& header) {
+  if (!header || header->magic != kMagic || (header->flags & kPointersOf4Bytes) != 0 || header->bytes > kMaxBytes ||
+      header->pointer_count > kMaxPointers) {
+    return std::nullopt;
+  }
+  Content content{std::string(header->bytes, '\0'), std::vector<std::uint64_t>(header->pointer_count)};
+  if (!memory.read(header->text, content.text.data(), content.text.size()) ||
+      !memory.read(header->pointers, content.pointers.data(), content.pointers.size() * sizeof(std::uint64_t))) {
+    return std::nullopt;
+  }
+  return content;
+}
+
+// The descriptors inside a descriptor, of the format's version 2: each of the variables that "subDescriptors" names
+// holds the address of one, or 0.
+std::vector<Content> parts_of(const MemoryReader& memory, const Content& whole) {
+  std::vector<Content> parts;
+  constexpr std::string_view kParts = "subDescriptors";
+  if (whole.text.find(kParts) == std::string::npos) return parts;
+  const Json json = Json::parse(whole.text, nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
+  const Json* const named = json.is_object() ? member(json, kParts.data()) : nullptr;
+  if (named == nullptr) return parts;
+  for (const Json& value : *named) {
+    if (parts.size() == kMaxParts) break;
+    const auto variable = global_of(value, whole.pointers);
+    const auto address = variable ? memory.read_value<std::uint64_t>(*variable) : std::nullopt;
+    if (!address || *address == 0) continue;
+    if (auto part = content_of(memory, memory.read_value<Header>(*address))) parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> ContractDescriptor::find(const MemoryReader& memory, std::uint64_t runtime_base) {
@@ -104,17 +144,21 @@ std::optional<ContractDescriptor> ContractDescriptor::read(const MemoryReader& m
                                                            std::uint32_t rva, std::vector<std::byte> file) {
   auto header = memory.read_value<Header>(runtime_base + rva);
   if (!header) header = header_in_file(std::move(file), runtime_base, rva);
-  if (!header || header->magic != kMagic || (header->flags & kPointersOf4Bytes) != 0 || header->bytes > kMaxBytes ||
-      header->pointer_count > kMaxPointers) {
-    return std::nullopt;
+  const auto whole = content_of(memory, header);
+  auto descriptor = whole ? parse(whole->text, whole->pointers) : std::nullopt;
+  if (!descriptor) return std::nullopt;
+  // A part has no parts of its own in .NET 11, so those would not be read.
+  for (const Content& content : parts_of(memory, *whole)) {
+    const auto part = parse(content.text, content.pointers);
+    if (!part) continue;
+    for (const auto& [name, type] : part->types_) {
+      if (type.bytes) descriptor->add_size(name, *type.bytes);
+      for (const auto& [field, offset] : type.fields) descriptor->add_offset(name, field, offset);
+    }
+    for (const auto& [name, value] : part->globals_) descriptor->add_global(name, value);
+    for (const auto& [name, version] : part->contracts_) descriptor->add_contract(name, version);
   }
-  std::string text(header->bytes, '\0');
-  std::vector<std::uint64_t> pointers(header->pointer_count);
-  if (!memory.read(header->text, text.data(), text.size()) ||
-      !memory.read(header->pointers, pointers.data(), pointers.size() * sizeof pointers[0])) {
-    return std::nullopt;
-  }
-  return parse(text, pointers);
+  return descriptor;
 }
 
 std::optional<ContractDescriptor> ContractDescriptor::parse(std::string_view text,

@@ -13,7 +13,7 @@ OpenedClr open_contracts(const Target& target, RuntimeSource source) {
   }
   auto questions = ContractQuestions::open(target);
   if (!questions) return {.questions = nullptr, .obstacle = questions.failure().message};
-  return {.questions = std::move(*questions), .obstacle = {}, .way = "the runtime's data contracts answer"};
+  return {.questions = std::move(*questions), .obstacle = {}, .answers = {RuntimeSource::contracts, {}}};
 }
 
 }  // namespace mixwalk

@@ -14,8 +14,7 @@ struct OpenedClr {
   // Null if there is no runtime, or nothing that could be asked about it.
   std::unique_ptr<ClrQuestions> questions;
   std::string obstacle;  // why questions is null, one line; empty if the target has no runtime
-  // For -v, one line: what answers, and why. Empty if the target has no runtime.
-  std::string way;
+  RuntimeAnswers answers;
 };
 
 // Opens the data contracts of a target's runtime, if `source` allows them. If the result has no questions, the

@@ -180,7 +180,7 @@ std::optional<CodeBlock> ready_to_run_code_at(const RuntimeReader& reader, const
   if (of_cold) index = of_cold->hot;
   // A funclet has no entry in the map. It is behind its method.
   EntryPoints methods(reader, whole);
-  CodeBlock block{.ready_to_run = whole, .image_base = base};
+  CodeBlock block{.code = {.image_base = base}, .ready_to_run = whole};
   std::optional<FunctionEntry> function;
   for (block.function = *index;; --block.function) {
     function = functions.at(block.function);

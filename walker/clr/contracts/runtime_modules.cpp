@@ -65,7 +65,15 @@ const Assembly* RuntimeModules::assembly_of(std::uint64_t module) {
   const MetadataNames* const names = metadata_of(module);
   const auto mvid = names != nullptr ? names->mvid() : std::nullopt;
   if (!mvid) return nullptr;
+  const auto base = reader_.field(module, "Module", "Base");
   kept = Assembly{.path = path_of(module), .mvid = *mvid};
+  auto pdb = base.value_or(0) != 0 ? portable_pdb_of_image(reader_.memory(), *base) : std::nullopt;
+  const auto& file = metadata_.find(module)->second.file;
+  if (!pdb && file) pdb = portable_pdb_of_image(file->memory, 0);
+  if (pdb) {
+    kept->pdb = std::move(pdb->id);
+    kept->pdb_checksums = std::move(pdb->checksums);
+  }
   kept->optimised = may_be_optimised(names->assembly_attribute("System.Diagnostics.DebuggableAttribute"));
   return &*kept;
 }

@@ -36,7 +36,8 @@ class RuntimeModules {
   // Returns null if the metadata is neither in memory nor in the file of the image. A module that the program made
   // while it ran has its metadata in a buffer of the runtime, and no image.
   const MetadataNames* metadata_of(std::uint64_t module);
-  // Returns null if it is not known which build the module is.
+  // Returns null if it is not known which build the module is. The id of the PDB is that of the image in memory: a file
+  // may be missing on this machine, and an assembly that the program has loaded from bytes has none.
   const Assembly* assembly_of(std::uint64_t module);
   // The path from which the runtime has loaded the module; empty if it has none, or is unknown.
   std::string path_of(std::uint64_t module) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "walker/clr/question_messages.h"
 
@@ -45,6 +46,30 @@ std::vector<ClrThread> runtime_threads(const RuntimeReader& reader) {
     at = *next;
   }
   return threads;
+}
+
+std::vector<ClrThreadExceptions> runtime_exceptions(const RuntimeReader& reader, std::span<const ClrThread> threads) {
+  using Exception = ClrThreadExceptions::Exception;
+  std::vector<ClrThreadExceptions> found;
+  for (const ClrThread& thread : threads) {
+    if (thread.os_id == 0) continue;
+    ClrThreadExceptions of{.os_id = thread.os_id, .exceptions = {}};
+    std::uint64_t tracker = reader.field(thread.address, "Thread", "ExceptionTracker").value_or(0);
+    const auto is_new = [&] {
+      return std::ranges::find(of.exceptions, tracker, &Exception::tracker) == of.exceptions.end();
+    };
+    while (tracker != 0 && of.exceptions.size() < ClrThreadExceptions::kMost && is_new()) {
+      const auto before = reader.field(tracker, "ExceptionInfo", "PreviousNestedInfo");
+      const auto handle = reader.field(tracker, "ExceptionInfo", "ThrownObject");
+      if (!before || !handle) break;
+      // There is no handle as long as the runtime still prepares the exception.
+      of.exceptions.push_back({tracker, reader.value(*handle).value_or(0)});
+      tracker = *before;
+    }
+    std::erase_if(of.exceptions, [](const Exception& exception) { return exception.object == 0; });
+    if (!of.exceptions.empty()) found.push_back(std::move(of));
+  }
+  return found;
 }
 
 AllocationRoom allocation_room(const RuntimeReader& reader, std::uint64_t thread) {

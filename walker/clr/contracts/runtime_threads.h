@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "walker/clr/clr_questions.h"
@@ -18,6 +19,11 @@ struct AllocationRoom {
 //
 // Source: docs/design/datacontracts/Thread.md of the runtime, public.
 std::vector<ClrThread> runtime_threads(const RuntimeReader& reader);
+
+// The exceptions that these threads handle, only of threads that handle any. A list that never ends is cut.
+//
+// Source: docs/design/datacontracts/Exception.md of the runtime, public.
+std::vector<ClrThreadExceptions> runtime_exceptions(const RuntimeReader& reader, std::span<const ClrThread> threads);
 
 // The room on the heap of one of these threads.
 AllocationRoom allocation_room(const RuntimeReader& reader, std::uint64_t thread);

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "walker/clr/tasks/delegates.h"
 #include "walker/clr/tasks/task_reader.h"
 
 namespace mixwalk {
@@ -15,6 +16,8 @@ namespace {
 // The walk reads objects one after the other, so it reads so much at once, but nothing behind the part: that memory is
 // often not there, and would be tried page by page.
 constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
+// How many continuations of a task are looked at for the method that awaits it.
+constexpr std::size_t kMaxListed = 16;
 
 class WindowedMemory final : public MemoryReader {
  public:
@@ -95,7 +98,55 @@ HeapTasks read_heap_tasks(ManagedObjects& objects, std::size_t most, HeapDeadlin
     found.whole = found.whole && end >= std::max(part.end, part.limit);
     if (found.tasks.size() == most) break;
   }
+  if (!std::ranges::is_sorted(found.tasks, {}, &HeapTasks::Task::address)) {
+    std::ranges::sort(found.tasks, {}, &HeapTasks::Task::address);
+  }
   return found;
+}
+
+std::vector<std::uint32_t> depths_in_chains(ManagedObjects& objects, const HeapTasks& heap, HeapDeadline end) {
+  constexpr std::uint32_t kUnknown = 0xFFFF'FFFF, kOnPath = kUnknown - 1;  // instead of a depth
+  constexpr std::uint32_t kNone = 0xFFFF'FFFF;                             // instead of an index: no task
+  const std::vector<HeapTasks::Task>& tasks = heap.tasks;
+  const auto index_of = [&](std::uint64_t object) {
+    const auto found = std::ranges::lower_bound(tasks, object, {}, &HeapTasks::Task::address);
+    const bool known = object != 0 && found != tasks.end() && found->address == object;
+    return known ? static_cast<std::uint32_t>(found - tasks.begin()) : kNone;
+  };
+  // The method may be in an object that posts it to a context, or beside other continuations in a list.
+  const auto method_in = [&](std::uint64_t continuation) {
+    if (const std::uint32_t index = index_of(continuation); index != kNone) return index;
+    const ManagedType* const type = objects.type_of(continuation);
+    if (type == nullptr) return kNone;
+    const std::uint64_t action = objects.reference(continuation, *type, "m_action");
+    return index_of(target_of_delegate(objects, action != 0 ? action : continuation));
+  };
+  const auto awaiter_of = [&](std::uint32_t index) {
+    const std::uint64_t continuation = tasks[index].continuation;
+    if (continuation == 0) return kNone;
+    if (const std::uint32_t method = method_in(continuation); method != kNone) return method;
+    for (const std::uint64_t one : objects.references_of(continuation, kMaxListed).objects) {
+      if (const std::uint32_t method = method_in(one); method != kNone) return method;
+    }
+    return kNone;
+  };
+  std::vector<std::uint32_t> depths(tasks.size(), kUnknown), path;
+  std::size_t looked = 0;
+  bool over = false;
+  for (std::uint32_t first = 0; first < tasks.size(); ++first) {
+    path.clear();
+    std::uint32_t at = first;
+    while (at != kNone && depths[at] == kUnknown && !over) {
+      depths[at] = kOnPath;
+      path.push_back(at);
+      over = ++looked % 1024 == 0 && std::chrono::steady_clock::now() >= end;
+      at = awaiter_of(at);
+    }
+    std::uint32_t depth = at == kNone || depths[at] >= kOnPath ? 0 : depths[at] + 1;
+    for (auto on_path = path.rbegin(); on_path != path.rend(); ++on_path) depths[*on_path] = depth++;
+    if (depths[first] == kUnknown) depths[first] = 0;
+  }
+  return depths;
 }
 
 std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> tasks_that_continue_with(

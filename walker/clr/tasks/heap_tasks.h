@@ -18,7 +18,7 @@ struct HeapTasks {
 
     bool operator==(const Task&) const = default;
   };
-  std::vector<Task> tasks;  // that have not ended
+  std::vector<Task> tasks;  // that have not ended, sorted by address
   // SemaphoreSlims for which tasks wait: the first of these tasks, and the semaphore.
   std::unordered_map<std::uint64_t, std::uint64_t> semaphores;
   bool whole = false;  // the whole heap was read
@@ -26,6 +26,11 @@ struct HeapTasks {
 
 // Walks through the heap once. At most so many tasks are kept. Nothing of the target is trusted. Not frozen-safe.
 HeapTasks read_heap_tasks(ManagedObjects& objects, std::size_t most, HeapDeadline deadline);
+
+// For each of HeapTasks::tasks, how many tasks are before it in its chain: the method that awaits it, the one that
+// awaits that method, and so on. 0 for a task that no method awaits, for all that is known. Nobody awaits the box of an
+// iterator, so a chain through `await foreach` counts as several. Ends at `end`. Not frozen-safe.
+std::vector<std::uint32_t> depths_in_chains(ManagedObjects& objects, const HeapTasks& heap, HeapDeadline end);
 
 // The tasks whose continuation is one of these objects, or a list with one of them: for each object, its tasks, and
 // no more than kMaxAwaits + 1. Ends at `end`.

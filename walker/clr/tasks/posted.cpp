@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <string_view>
 
+#include "walker/clr/tasks/delegates.h"
+#include "walker/clr/tasks/task_reader.h"
+
 namespace mixwalk {
 namespace {
 
@@ -31,27 +34,64 @@ std::vector<std::uint64_t> words_of(ManagedObjects& objects, std::uint64_t objec
   return objects.words(object, kMaxWords);
 }
 
-// The delegate that YieldAwaiter.AwaitUnsafeOnCompleted posts, with the method's box (public, .NET 8 to 10).
-bool goes_on_after_yield(ManagedObjects& objects, std::uint64_t delegate) {
+// Whether .NET itself has posted this delegate, which goes on with the object beside it: YieldAwaiter, AsyncOperation
+// (of channels), Pipe, and ManualResetValueTaskSourceCore (timers, sockets, iterators), which posts
+// Action<object>.Invoke (public, .NET 8 to 10). `of_task`: under a TaskScheduler, they start a task with it.
+bool is_post_of_dotnet(ManagedObjects& objects, std::uint64_t delegate, bool of_task) {
+  constexpr std::string_view kPosted = "System.Threading.SendOrPostCallback", kStarted = "System.Action<System.Object>";
   const ManagedType* const type = objects.type_of(delegate);
-  if (type == nullptr || type->clr.name != "System.Threading.SendOrPostCallback") return false;
-  const ManagedType* const target = objects.type_of(objects.reference(delegate, *type, "_target"));
-  return target != nullptr && target->clr.name == "System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter+<>c";
+  if (type == nullptr || type->clr.name != (of_task ? kStarted : kPosted)) return false;
+  const ManagedType* const target = objects.type_of(target_of_delegate(objects, delegate));
+  if (target == nullptr) return false;
+  const std::string_view name = target->clr.name;
+  if (name == "System.Action<System.Object>" || (name.starts_with("System.") && name.ends_with("+<>c"))) return true;
+  // The delegate of a static method is its own target.
+  return target == type && method_of_delegate(objects, delegate).starts_with("System.");
 }
 
-// Adds what is beside such a delegate, or in an array of arguments that is beside it (Windows Forms).
-void add_yielded(ManagedObjects& objects, const std::vector<std::uint64_t>& words,
-                 const std::unordered_set<std::uint64_t>& yielded, std::uint64_t context,
-                 std::unordered_map<std::uint64_t, std::uint64_t>& found) {
-  if (std::ranges::none_of(words, [&](std::uint64_t word) { return goes_on_after_yield(objects, word); })) return;
+// Whether .NET posts the object in an object of this type: with the delegate that goes on with it.
+bool is_parcel(std::string_view type) {
+  return type.starts_with("System.Tuple<") || type.starts_with("System.ValueTuple<") ||
+         type == "System.IO.Pipelines.CompletionData";
+}
+
+// Whether the object is a task of the context that has not begun: of this scheduler, or of one that posts its tasks to
+// this SynchronizationContext. A list of the context may lead to tasks of other schedulers.
+bool is_new_task(ManagedObjects& objects, std::uint64_t object, std::uint64_t context) {
+  const ManagedType* const type = objects.type_of(object);
+  if (type == nullptr || !type->task) return false;
+  const auto flags = objects.value<std::uint32_t>(object, *type, "m_stateFlags");
+  if (!flags || (*flags & (kTaskBegun | kTaskEnded)) != 0) return false;
+  const std::uint64_t scheduler = objects.reference(object, *type, "m_taskScheduler");
+  if (scheduler == context) return true;
+  const ManagedType* const of = objects.type_of(scheduler);
+  return of != nullptr && objects.reference(scheduler, *of, "m_synchronizationContext") == context;
+}
+
+// Adds what is beside such a delegate in an object, or in an array of arguments that is beside it (Windows Forms). The
+// object may also be a task of the context that has not begun.
+void add_beside(ManagedObjects& objects, std::uint64_t object, const std::vector<std::uint64_t>& words,
+                const std::unordered_set<std::uint64_t>& beside, std::uint64_t context,
+                std::unordered_map<std::uint64_t, std::uint64_t>& found) {
+  const bool new_task = is_new_task(objects, object, context);
+  const bool posts = std::ranges::any_of(words, [&](std::uint64_t word) {
+    return is_post_of_dotnet(objects, word, false) || (new_task && is_post_of_dotnet(objects, word, true));
+  });
+  if (!posts) return;
   const auto add = [&](std::uint64_t word) {
-    if (yielded.contains(word)) found.try_emplace(word, context);
+    if (beside.contains(word)) found.try_emplace(word, context);
   };
-  for (const std::uint64_t word : words) {
+  const auto add_all = [&](std::uint64_t word) {
     add(word);
     const ManagedType* const type = objects.type_of(word);
+    if (type == nullptr || !is_parcel(type->clr.name)) return;
+    for (const std::uint64_t inner : objects.words(word, kMaxArguments)) add(inner);
+  };
+  for (const std::uint64_t word : words) {
+    add_all(word);
+    const ManagedType* const type = objects.type_of(word);
     if (type == nullptr || type->clr.name != "System.Object[]") continue;
-    for (const std::uint64_t argument : objects.words(word, kMaxArguments)) add(argument);
+    for (const std::uint64_t argument : objects.words(word, kMaxArguments)) add_all(argument);
   }
 }
 
@@ -60,10 +100,10 @@ void add_yielded(ManagedObjects& objects, const std::vector<std::uint64_t>& word
 std::unordered_map<std::uint64_t, std::uint64_t> posted_to(ManagedObjects& objects,
                                                            const std::vector<std::uint64_t>& contexts,
                                                            const std::unordered_set<std::uint64_t>& wanted,
-                                                           const std::unordered_set<std::uint64_t>& yielded,
+                                                           const std::unordered_set<std::uint64_t>& beside,
                                                            HeapDeadline end) {
   std::unordered_map<std::uint64_t, std::uint64_t> found;
-  if (wanted.empty() && yielded.empty()) return found;
+  if (wanted.empty() && beside.empty()) return found;
   for (const std::uint64_t context : contexts) {
     // A scheduler of a SynchronizationContext has its queue there.
     const ManagedType* const scheduler = objects.type_of(context);
@@ -71,12 +111,12 @@ std::unordered_map<std::uint64_t, std::uint64_t> posted_to(ManagedObjects& objec
         scheduler != nullptr ? objects.reference(context, *scheduler, "m_synchronizationContext") : 0;
     std::unordered_set<std::uint64_t> reached = {context};
     std::vector<std::uint64_t> now = {context};
-    while (!now.empty() && found.size() < wanted.size() + yielded.size()) {
+    while (!now.empty() && found.size() < wanted.size() + beside.size()) {
       std::vector<std::uint64_t> next;
       for (const std::uint64_t object : now) {
         if (std::chrono::steady_clock::now() >= end) return found;
         const std::vector<std::uint64_t> words = words_of(objects, object, object == context || object == inner);
-        if (!yielded.empty()) add_yielded(objects, words, yielded, context, found);
+        if (!beside.empty()) add_beside(objects, object, words, beside, context, found);
         for (const std::uint64_t word : words) {
           if (wanted.contains(word)) {
             found.try_emplace(word, context);

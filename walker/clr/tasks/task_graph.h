@@ -18,7 +18,11 @@ namespace mixwalk {
 // Limits of a search for tasks.
 struct TaskLimits {
   bool heap = false;  // also tasks for which no thread waits: those of the whole heap
+  // The most tasks that are taken. If threads already wait for that many, half as many more are taken from the heap.
   std::size_t tasks = 100'000;
+  // If the heap has more tasks: how many tasks of each chain are taken before more of any chain. A chain of many tasks
+  // then leaves room for the others.
+  std::uint32_t chain = 1000;
   std::chrono::milliseconds time = std::chrono::seconds(10);
   // The part of it for a walk through the heap.
   std::chrono::milliseconds heap_time = std::chrono::seconds(3);

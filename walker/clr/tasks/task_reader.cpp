@@ -11,13 +11,16 @@ namespace mixwalk {
 namespace {
 
 // Task.m_stateFlags (Task.cs of .NET 8 to 10, public).
-constexpr std::uint32_t kStarted = 0x0001'0000, kFaulted = 0x0020'0000, kCancelled = 0x0040'0000;
+constexpr std::uint32_t kStarted = 0x0001'0000, kFaulted = 0x0020'0000, kCancelled = 0x0040'0000,
+                        kWaitsForChildren = 0x0080'0000;
 constexpr std::uint8_t kReference = 0x12, kObject = 0x1C, kValue = 0x11;  // ELEMENT_TYPE_*
 // Awaiters have values inside values a few deep: ConfiguredValueTaskAwaiter, ValueTask.
 constexpr int kMaxAwaiterDepth = 6;
 constexpr std::size_t kMaxAwaiterFields = 4096;
 // A state machine's <>1__state, if the method has ended. Values from 0 on are the number of an await.
 constexpr std::int32_t kEnded = -2;
+// From this value down the number of a `yield return` at which the method stands. The caller's await has ended then.
+constexpr std::int32_t kFirstYield = -4;
 
 constexpr std::string_view kTask = "System.Threading.Tasks.Task";
 constexpr std::string_view kContextContinuation = "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
@@ -173,6 +176,7 @@ void read_machine(ManagedObjects& objects, std::uint64_t box, const Machine& mac
   if (!state || has_ended(read.task.status) || *state < 0) return;
   read.task.await_number = *state;
   read.at_await = true;
+  read.box = box;
   read.machine = machine.method_table;
   bool yields = false;
   const Resumed resumed{box, read.resumed_by};
@@ -294,17 +298,20 @@ void read_delegate(ManagedObjects& objects, std::uint64_t object, const ManagedT
   read.task.kind = TaskKind::delegate;
   read.task.method = method_of_delegate(objects, action);
   if (has_ended(read.task.status)) return;
+  const std::uint64_t scheduler = objects.reference(object, type, "m_taskScheduler");
+  const ManagedType* const of_scheduler = objects.type_of(scheduler);
+  if (of_scheduler != nullptr && !of_scheduler->is(kPoolScheduler)) read.scheduler = scheduler;
   // A continuation that was made by ContinueWith has not started before the task ends that it continues.
   const std::uint64_t antecedent = objects.reference(object, type, "m_antecedent");
-  if ((flags & kTaskBegun) != 0) {
+  if ((flags & kWaitsForChildren) != 0) {
+    read.has_children = true;  // its delegate has ended
+  } else if ((flags & kTaskBegun) != 0) {
     read.task.status = TaskStatus::running;
   } else if ((flags & kStarted) != 0) {
     read.task.status = TaskStatus::queued;
-    const std::uint64_t scheduler = objects.reference(object, type, "m_taskScheduler");
-    const ManagedType* const of = objects.type_of(scheduler);
-    if (of != nullptr && !of->is(kPoolScheduler)) {
+    if (read.scheduler != 0) {
       read.task.object = scheduler;
-      read.task.object_type = of->clr.name;
+      read.task.object_type = of_scheduler->clr.name;
     }
   } else if (antecedent != 0) {
     read.awaits.push_back(antecedent);
@@ -329,6 +336,8 @@ void read_object_of_task(ManagedObjects& objects, std::uint64_t object, const Ma
                      : (flags & kFaulted) != 0   ? TaskStatus::faulted
                      : (flags & kTaskEnded) != 0 ? TaskStatus::done
                                                  : TaskStatus::waiting;
+  const std::uint64_t more = objects.reference(object, type, "m_contingentProperties");
+  if (const ManagedType* const of = objects.type_of(more)) read.parent = objects.reference(more, *of, "m_parent");
   const std::uint64_t action = objects.reference(object, type, "m_action");
   if (type.field("StateMachine") != nullptr) {
     read.resumed_by = action;  // a box has the delegate that goes on in the field for a task's own
@@ -362,7 +371,7 @@ void read_source(ManagedObjects& objects, std::uint64_t object, const ManagedTyp
   if (machine.type != nullptr) {
     if (const ClrField* const field = state_field(*machine.type)) {
       const auto state = objects.memory().read_value<std::int32_t>(machine.at + field->offset);
-      if (state == kEnded) read.task.status = TaskStatus::done;
+      if (state && (*state == kEnded || *state <= kFirstYield)) read.task.status = TaskStatus::done;
     }
     const std::uint64_t box = box_of_iterator(objects, machine);
     const ManagedType* const of = objects.type_of(box);
@@ -392,6 +401,14 @@ std::string machine_type_of(ManagedObjects& objects, std::uint64_t object) {
   const ManagedType* const type = objects.type_of(object);
   const Machine machine = type != nullptr ? machine_of(objects, object, *type) : Machine{};
   return machine.type != nullptr ? machine.type->clr.name : std::string();
+}
+
+std::uint64_t iterator_of(ManagedObjects& objects, std::uint64_t box) {
+  const ManagedType* const type = objects.type_of(box);
+  const ClrField* const field = type != nullptr ? type->field("StateMachine") : nullptr;
+  if (field == nullptr || field->element == kValue) return 0;
+  const Machine machine = machine_of(objects, box, *type);
+  return machine.type != nullptr && box_of_iterator(objects, machine) == box ? machine.at : 0;
 }
 
 void visit_continuations(ManagedObjects& objects, std::uint64_t task, const ManagedType& type,

@@ -165,6 +165,14 @@ class StackSearch {
     }
     // A machine that is an object of its own is on the stack beside its box.
     if (boxes.size() > 1) std::erase_if(boxes, [&](std::uint64_t box) { return !objects_.type_of(box)->task; });
+    // What goes on within the end of another task is called by that one, whose box is there as well. Real case: methods
+    // that await themselves, and are gone on with one within the other.
+    if (boxes.size() > 1) {
+      std::erase_if(boxes, [&](std::uint64_t box) {
+        const auto flags = objects_.value<std::uint32_t>(box, *objects_.type_of(box), "m_stateFlags").value_or(0);
+        return (flags & kTaskEnded) != 0;
+      });
+    }
     if (boxes.size() == 1) found_.running.push_back({thread_.os_id, boxes.front()});
   }
 

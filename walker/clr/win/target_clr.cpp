@@ -1,5 +1,7 @@
 #include "walker/clr/win/target_clr.h"
 
+#include <utility>
+
 #include "unmanaged/win/module_path.h"
 #include "walker/clr/win/dac_finder.h"
 #include "walker/clr/win/dac_signature.h"
@@ -37,8 +39,7 @@ OpenedClr open_clr(const Target& target, const ClrSource& source, DacSettings se
       .process = source.process,
       .dump_path = source.dump_path,
       .symbol_path = source.symbol_path});
-  opened.way = "the runtime's debugging library answers: " + opened.obstacle;
-  opened.obstacle.clear();
+  opened.answers = {RuntimeSource::debugging_library, std::exchange(opened.obstacle, {})};
   return opened;
 }
 

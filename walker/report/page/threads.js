@@ -294,6 +294,8 @@ function threadHead(thread, buttons) {
           el('ul', {class: 'facts small'}, ...facts.map((fact) => el('li', {}, fact))),
           entry && entry.seen.length > 1 ? null : lockLines(thread),
           waitWords(thread, entry),
+          thread.handles
+              ? el('ul', {class: 'notes'}, ...thread.handles.map((line) => el('li', {}, readable(line)))) : null,
           thread.why ? el('ul', {class: 'notes'}, ...thread.why.map((why) => el('li', {}, why))) : null].filter(Boolean);
 }
 

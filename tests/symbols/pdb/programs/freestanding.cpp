@@ -53,6 +53,22 @@ __attribute__((noinline)) void sort(Order* orders, int count, Compare before) {
   }
 }
 
+// Functions with inlined calls, each with code of its own, so that the program has more than 10,000 addresses.
+template <int N>
+__attribute__((noinline)) int journey(int value) {
+  Random random(value + N);
+  int last = limited<0, N>(value);
+  for (int i = 0; i < N % 7 + 2; ++i) {
+    last = maximum(last, random.next_below(N + 2));
+    if (last % (N + 3) == 0) swap(last, value);
+  }
+  return last + Fibonacci<N % 5 + 1>::value();
+}
+template <class, int... N>
+struct Numbers {
+  static int journeys(int value) { return (journey<N>(value) + ...); }
+};
+
 }  // namespace
 }  // namespace shop
 
@@ -75,6 +91,7 @@ extern "C" __declspec(dllexport) int classify(int value) {
     case 2: return run(3, 4);
     case 3: return limited<5, 7>(run(value, 1));
     case 4: return Fibonacci<12>::value() * run(1, 1);
+    case 6: return __make_integer_seq<shop::Numbers, int, 100>::journeys(value);
     case 5: return Random(value).next_below(9);
     default: return value;
   }

@@ -125,10 +125,10 @@ TEST(ReadyToRun, MethodFuncletAndNoMethod) {
   const RuntimeReader reader(runtime.memory, CodeMapBuilder::descriptor());
   const auto method = code_block_at(reader, kImage + 0x1042);
   ASSERT_TRUE(method);
-  EXPECT_EQ(method->code, (ClrCode{.method = 0x5000, .start = kImage + 0x1000}));
+  EXPECT_EQ(method->code, (ClrCode{.method = 0x5000, .start = kImage + 0x1000, .image_base = kImage}));
   EXPECT_EQ(method->offset, 0x42u);
   EXPECT_EQ(method->ready_to_run, CodeMapBuilder::kInfo);
-  EXPECT_EQ(method->image_base, kImage);
+  EXPECT_EQ(method->code.image_base, kImage);
   EXPECT_EQ(method->function, 0u);
   const auto funclet = code_block_at(reader, kImage + 0x10A0);
   ASSERT_TRUE(funclet);
@@ -149,7 +149,10 @@ TEST(ReadyToRun, ColdPart) {
   const RuntimeReader reader(runtime.memory, CodeMapBuilder::descriptor());
   const auto cold = code_block_at(reader, kImage + 0x2010);
   ASSERT_TRUE(cold);
-  EXPECT_EQ(cold->code, (ClrCode{.method = 0x5000, .start = kImage + 0x1000, .cold_start = kImage + 0x2000}));
+  EXPECT_EQ(cold->code, (ClrCode{.method = 0x5000,
+                                 .start = kImage + 0x1000,
+                                 .cold_start = kImage + 0x2000,
+                                 .image_base = kImage}));
   EXPECT_EQ(cold->offset, 0x90u);
   const auto cold_funclet = code_block_at(reader, kImage + 0x2050);
   ASSERT_TRUE(cold_funclet);

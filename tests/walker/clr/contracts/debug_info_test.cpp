@@ -94,7 +94,7 @@ class ReadyToRunInfoTest : public DebugInfoTest {
     built_.put32(header + 16, 100);
     built_.put32(header + 28, 105);
     built_.put32(header + 32, 0x400);
-    return {.code = {.method = 1, .start = base}, .ready_to_run = info, .image_base = base, .function = function};
+    return {.code = {.method = 1, .start = base, .image_base = base}, .ready_to_run = info, .function = function};
   }
 };
 

@@ -4,10 +4,12 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "tests/builders/byte_writer.h"
 #include "tests/builders/code_builder.h"
 #include "tests/builders/image_builder.h"
+#include "tests/builders/paged_memory.h"
 
 namespace mixwalk {
 namespace {
@@ -70,6 +72,50 @@ TEST(Descriptor, TextsThatLie) {
   for (const char* name : {"Far", "Less", "List", "Null"}) EXPECT_EQ(descriptor->global(name), std::nullopt) << name;
   EXPECT_EQ(descriptor->contract("C"), "");
   EXPECT_EQ(descriptor->contract("D"), "");
+}
+
+// The header at `at`, its text behind it, and its pointers behind that.
+void put_descriptor(test::PagedMemory& memory, std::uint64_t at, const std::string& text,
+                    const std::vector<std::uint64_t>& pointers) {
+  const std::uint64_t text_at = at + 0x40, pointers_at = at + 0x1000;
+  ByteWriter header;
+  header.u64(0x0043414443434E44).u32(1).u32(text.size()).u64(text_at).u32(pointers.size()).u32(0).u64(pointers_at);
+  const std::vector<std::byte> bytes = header.bytes();
+  for (std::size_t i = 0; i < bytes.size(); ++i) memory.put(at + i, bytes[i]);
+  for (std::size_t i = 0; i < text.size(); ++i) memory.put(text_at + i, text[i]);
+  for (std::size_t i = 0; i < pointers.size(); ++i) memory.put(pointers_at + 8 * i, pointers[i]);
+}
+
+// In the form of .NET 11, where the collector has a descriptor of its own.
+TEST(Descriptor, PartsOfADescriptor) {
+  constexpr std::uint64_t kWhole = 0x1'0000, kPart = 0x2'0000, kVariable = 0x3'0000;
+  test::PagedMemory memory;
+  put_descriptor(memory, kWhole,
+                 R"({"version":2,"baseline":"empty","types":{"Thread":{"Id":16}},"globals":{"Store":[[2],"pointer"]},
+                     "subDescriptors":{"GC":[[1],"pointer"],"None":[[3],"pointer"],"Far":[[9],"pointer"]},
+                     "contracts":{"Thread":"c1"}})",
+                 {0, kVariable, 0x4000, kVariable + 8});
+  put_descriptor(memory, kPart,
+                 R"({"version":2,"types":{"Generation":{"!":256,"StartSegment":56},"Thread":{"Id":99}},
+                     "globals":{"MaxGeneration":[[1],"pointer"]},"subDescriptors":{},"contracts":{"GC":"c1"}})",
+                 {0, 0x5000});
+  memory.put(kVariable, kPart);
+  memory.put(kVariable + 8, std::uint64_t{0});
+  const auto read = [&] { return ContractDescriptor::read(memory, kWhole, 0); };
+  const auto descriptor = read();
+  ASSERT_TRUE(descriptor);
+  EXPECT_EQ(descriptor->contract("GC"), "c1");
+  EXPECT_EQ(descriptor->size("Generation"), 256u);
+  EXPECT_EQ(descriptor->offset("Generation", "StartSegment"), 56u);
+  EXPECT_EQ(descriptor->global("MaxGeneration"), 0x5000u);
+  EXPECT_EQ(descriptor->global("Store"), 0x4000u);
+  EXPECT_EQ(descriptor->offset("Thread", "Id"), 16u) << "a part replaces nothing";
+  memory.put(kVariable, kWhole);  // a descriptor that is its own part
+  ASSERT_TRUE(read());
+  EXPECT_EQ(read()->contract("GC"), "");
+  memory.put(kVariable, std::uint64_t{0x7'0000});  // nothing is there
+  ASSERT_TRUE(read());
+  EXPECT_EQ(read()->contract("Thread"), "c1");
 }
 
 TEST(Descriptor, NoImageAtTheBase) {

@@ -7,9 +7,13 @@
 #include <string>
 
 #include "tests/builders/code_map_builder.h"
+#include "tests/builders/image_builder.h"
+#include "tests/builders/paged_memory.h"
+#include "tests/walker/target/standing_target.h"
 #include "walker/clr/contracts/contract_heap.h"
 #include "walker/clr/contracts/contract_tables.h"
 #include "walker/clr/contracts/explicit_frames.h"
+#include "walker/clr/contracts/open_contracts.h"
 #include "walker/clr/contracts/runtime_threads.h"
 #include "walker/clr/contracts/sync_blocks.h"
 
@@ -79,6 +83,61 @@ TEST(RuntimeThreads, ListThatNeverEndsOrLeadsNowhere) {
   EXPECT_EQ(runtime_threads({runtime.memory, whole_descriptor(runtime)}).size(), 2u);
   runtime.put64(CodeMapBuilder::variable(2), 0);
   EXPECT_THAT(runtime_threads({runtime.memory, whole_descriptor(runtime)}), IsEmpty());
+}
+
+// An ExceptionInfo and the handle of its exception.
+void put_exception(CodeMapBuilder& runtime, std::uint64_t at, std::uint64_t before, std::uint64_t object) {
+  runtime.put64(at, before);
+  runtime.put64(at + 8, at + 0x40);
+  runtime.put64(at + 0x40, object);
+}
+
+std::vector<ClrThreadExceptions> exceptions_of(const CodeMapBuilder& runtime) {
+  const RuntimeReader reader(runtime.memory, whole_descriptor(runtime));
+  return runtime_exceptions(reader, runtime_threads(reader));
+}
+
+constexpr std::uint64_t kInner = 0x9000'0000, kOuter = 0x9000'1000;
+
+TEST(RuntimeExceptions, InnermostFirst) {
+  CodeMapBuilder runtime;
+  put_threads(runtime, 3);
+  runtime.put64(thread_at(1) + 320, 0);
+  runtime.put64(thread_at(2) + 320, kInner);
+  runtime.put64(thread_at(3) + 320, kOuter);
+  runtime.put64(thread_at(3) + 304, 0xBAAD'F00D);  // it has ended
+  put_exception(runtime, kInner, kOuter, 0x2'0000'0000);
+  put_exception(runtime, kOuter, 0, 0x2'0000'1000);
+  EXPECT_THAT(exceptions_of(runtime),
+              ElementsAre(ClrThreadExceptions{102, {{kInner, 0x2'0000'0000}, {kOuter, 0x2'0000'1000}}}));
+}
+
+TEST(RuntimeExceptions, OneThatHasNoObjectYetIsLeftOut) {
+  CodeMapBuilder runtime;
+  put_threads(runtime, 1);
+  runtime.put64(thread_at(1) + 320, kInner);
+  put_exception(runtime, kInner, kOuter, 0);
+  runtime.put64(kInner + 8, 0);
+  put_exception(runtime, kOuter, 0, 0x2'0000'1000);
+  EXPECT_THAT(exceptions_of(runtime), ElementsAre(ClrThreadExceptions{101, {{kOuter, 0x2'0000'1000}}}));
+  runtime.put64(kOuter + 8, 0);
+  EXPECT_THAT(exceptions_of(runtime), IsEmpty());
+}
+
+TEST(RuntimeExceptions, ListThatNeverEndsOrLeadsNowhere) {
+  CodeMapBuilder runtime;
+  put_threads(runtime, 1);
+  runtime.put64(thread_at(1) + 320, kInner);
+  put_exception(runtime, kInner, kOuter, 0x2'0000'0000);
+  put_exception(runtime, kOuter, kInner, 0x2'0000'1000);
+  ASSERT_EQ(exceptions_of(runtime).size(), 1u);
+  EXPECT_EQ(exceptions_of(runtime)[0].exceptions.size(), 2u);
+  for (std::uint64_t i = 0; i < 100; ++i) put_exception(runtime, kOuter + 0x100 * i, kOuter + 0x100 * (i + 1), 8);
+  EXPECT_EQ(exceptions_of(runtime)[0].exceptions.size(), ClrThreadExceptions::kMost);
+  runtime.put64(kInner, 0x10);
+  EXPECT_EQ(exceptions_of(runtime)[0].exceptions.size(), 1u);
+  runtime.put64(thread_at(1) + 320, 0x10);
+  EXPECT_THAT(exceptions_of(runtime), IsEmpty());
 }
 
 TEST(NewestFrames, AreOfOneMoment) {
@@ -310,7 +369,35 @@ TEST(ContractTables, NoRuntimeAtTheAddress) {
   const CodeMapBuilder runtime;
   const auto known = known_contracts(runtime.memory, 0x10000);
   ASSERT_FALSE(known);
-  EXPECT_EQ(known.failure().message, "the runtime does not describe its data");
+  EXPECT_EQ(known.failure().message,
+            "the runtime's image is not in memory; name the folder with coreclr.dll of its build with --symbol-path");
+}
+
+// .NET 8 has the table only. A small dump may have the exports, and not the descriptor behind them.
+TEST(ContractTables, WhyARuntimeIsNotRead) {
+  const auto why = [](const char* name, bool is_there) {
+    const std::vector<std::byte> file = test::ImageBuilder().export_name(name, test::ImageBuilder::kData).build();
+    test::PagedMemory memory;
+    for (std::size_t i = 0; i < 0x400; ++i) memory.put(i, file.at(i));
+    const std::size_t exports = test::ImageBuilder::offset_of(file, test::ImageBuilder::kExports);
+    for (std::size_t i = 0; i < 0x100; ++i) memory.put(test::ImageBuilder::kExports + i, file.at(exports + i));
+    for (std::size_t i = 0; i < (is_there ? 0x40 : 0); ++i) memory.put(test::ImageBuilder::kData + i, std::byte{1});
+    return known_contracts(memory, 0).failure().message;
+  };
+  EXPECT_EQ(why("g_dacTable", true), "the runtime does not describe its data");
+  EXPECT_EQ(why("DotNetRuntimeContractDescriptor", false),
+            "the runtime's data contracts are not in memory; name the folder with coreclr.dll of its build with "
+            "--symbol-path");
+  EXPECT_EQ(why("DotNetRuntimeContractDescriptor", true),
+            "the runtime's data contracts are damaged, or only a part of them is in memory");
+}
+
+TEST(ContractTables, DotNetFrameworkHasNone) {
+  test::StandingTarget target;
+  target.runtime_of = {.name = ".NET Framework", .major = 4};
+  const OpenedClr opened = open_contracts(target, RuntimeSource::automatic);
+  EXPECT_EQ(opened.questions, nullptr);
+  EXPECT_EQ(opened.obstacle, ".NET Framework does not describe its data");
 }
 
 }  // namespace

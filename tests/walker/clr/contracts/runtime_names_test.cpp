@@ -5,9 +5,11 @@
 #include <cstdlib>
 
 #include "tests/builders/assembly_builder.h"
+#include "tests/builders/image_builder.h"
 #include "tests/builders/metadata_builder.h"
 #include "tests/builders/runtime_builder.h"
 #include "walker/clr/contracts/code_versions.h"
+#include "walker/clr/contracts/runtime_check.h"
 #include "walker/clr/contracts/runtime_fields.h"
 
 namespace mixwalk {
@@ -144,6 +146,7 @@ TEST_F(RuntimeNamesTest, TheFileOfAnImageThatIsNotInMemory) {
   RuntimeModules modules(reader(), &target);
   ASSERT_NE(modules.assembly_of(module), nullptr);
   EXPECT_EQ(modules.assembly_of(module)->mvid[0], std::byte{9});
+  EXPECT_TRUE(modules.assembly_of(module)->pdb);
   EXPECT_EQ(modules.assembly_of(other), nullptr);
   EXPECT_EQ(modules.without_metadata(), std::vector<std::string>{"b.dll"});
 }
@@ -155,6 +158,37 @@ TEST_F(RuntimeNamesTest, AssembliesOfModules) {
   EXPECT_EQ(shop->mvid[0], std::byte{9});
   EXPECT_TRUE(shop->optimised);
   EXPECT_TRUE(modules().without_metadata().empty());
+}
+
+// Such as one that a program has loaded from bytes: it has no path, and lies in memory as its file does. An assembly
+// whose file is missing on this machine has its PDB in a folder of PDBs, or on a symbol server.
+TEST_F(RuntimeNamesTest, ThePdbOfAnAssemblyIsNamedByItsImageInMemory) {
+  const std::uint64_t module = built_.module({}, ""), base = 0x1234'0000;
+  built_.put64(module + 8, base);
+  const auto file = test::assembly_file({.pdb_checksum = {'S', 'H', 'A', '2', '5', '6', 0, 1}});
+  for (std::size_t i = 0; i < file.size(); ++i) built_.memory.put(base + i, file[i]);
+  const Assembly* const assembly = modules().assembly_of(module);
+  ASSERT_NE(assembly, nullptr);
+  EXPECT_EQ(assembly->path, "");
+  ASSERT_TRUE(assembly->pdb);
+  EXPECT_EQ(checksums_text(assembly->pdb_checksums), "SHA256:01");
+  EXPECT_EQ(assembly->pdb->path, "app.pdb");
+  EXPECT_TRUE(assembly->pdb->portable);
+  EXPECT_FALSE(modules().assembly_of(shop_)->pdb);
+}
+
+TEST_F(RuntimeNamesTest, ThePdbOfAnAssemblyThatTheSystemHasLoaded) {
+  const std::uint64_t module = built_.module({}, "C:\\app\\app.dll"), base = 0x1234'0000;
+  built_.put64(module + 8, base);
+  const auto file = test::assembly_file({});
+  for (std::size_t i = 0; i < 0x400; ++i) built_.memory.put(base + i, file[i]);
+  for (const std::uint32_t section : {test::ImageBuilder::kCode, test::ImageBuilder::kDebug}) {
+    const std::size_t from = test::ImageBuilder::offset_of(file, section);
+    for (std::size_t i = 0; i < 0x200; ++i) built_.memory.put(base + section + i, file.at(from + i));
+  }
+  ASSERT_NE(modules().assembly_of(module), nullptr);
+  ASSERT_TRUE(modules().assembly_of(module)->pdb);
+  EXPECT_EQ(modules().assembly_of(module)->pdb->path, "app.pdb");
 }
 
 TEST_F(RuntimeNamesTest, FieldsByTheirNames) {
@@ -244,6 +278,34 @@ TEST_F(RuntimeNamesTest, ForgedMemoryEnds) {
   built_.put64(own, orders);
   built_.put64(own + 8, orders);
   EXPECT_LT(type_name(orders).size(), 100'000u);
+}
+
+// A profiler or a setting forbids code that was compiled ahead of time.
+TEST_F(RuntimeNamesTest, ARuntimeThatCompilesAllMethodsItselfIsCheckedByAName) {
+  constexpr std::uint32_t kReadyToRunInfo = 0;  // RuntimeBuilder uses no field there
+  test::MetadataBuilder metadata = test::sample_metadata();
+  const std::uint32_t name = metadata.text("String"), space = metadata.text("System");
+  const std::uint32_t row =
+      metadata.row(2, test::ByteWriter().u32(0).u16(name).u16(space).u16(0).u16(3).u16(6));
+  const std::uint64_t library = built_.module(metadata.build(), "C:\\CoreLib.dll"), variable = built_.room(8);
+  const auto check = [&](std::uint64_t type, bool small_dump = false) {
+    ContractDescriptor descriptor = ContractDescriptor::parse(built_.descriptor(), {}).value();
+    descriptor.add_global("StringMethodTable", variable);
+    descriptor.add_offset("Module", "ReadyToRunInfo", kReadyToRunInfo);
+    built_.put64(variable, type);
+    const RuntimeReader reader(built_.memory, std::move(descriptor));
+    RuntimeModules modules(reader);
+    RuntimeNames names(reader, modules);
+    return check_runtime(reader, names, small_dump);
+  };
+  EXPECT_EQ(check(built_.type(library, row)), "");
+  EXPECT_EQ(check(cart_), "the runtime's data does not lead to the name of System.String");
+  EXPECT_EQ(check(cart_, true), "the runtime's data does not lead to the name of System.String");
+  const std::uint64_t unknown = built_.type(built_.module({}, "C:\\Lost.dll"), 2);
+  EXPECT_EQ(check(unknown), "the runtime's data does not lead to the name of System.String");
+  EXPECT_EQ(check(unknown, true), "");
+  built_.put64(library + kReadyToRunInfo, 0x1000);
+  EXPECT_EQ(check(built_.type(library, row)), "the runtime's map of code does not lead to System.Private.CoreLib");
 }
 
 }  // namespace

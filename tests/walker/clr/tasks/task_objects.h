@@ -120,7 +120,8 @@ class TaskObjects {
   const std::uint64_t delegate_ =
       type("System.Action", {{"_target"}, {"_methodPtr", 0x18}, {"_methodPtrAux", 0x18}}, type("System.Delegate"));
   const std::uint64_t task_ = type(
-      "System.Threading.Tasks.Task", {{"m_action"}, {"m_stateFlags", kInt}, {"m_continuationObject"}}, object_);
+      "System.Threading.Tasks.Task", {{"m_action"}, {"m_stateFlags", kInt}, {"m_continuationObject"},
+                                     {"m_contingentProperties"}}, object_);
   const std::uint64_t task_of_int_ = type("System.Threading.Tasks.Task<System.Int32>", {{"m_result", kInt}}, task_);
   const std::uint64_t awaiter_ =
       value_type("System.Runtime.CompilerServices.TaskAwaiter", {{"m_task"}, {"m_options", kInt}});

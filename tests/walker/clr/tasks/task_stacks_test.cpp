@@ -115,8 +115,12 @@ TEST_F(TaskStacks, CodeOfAMethodAndOfADelegate) {
   EXPECT_EQ(find().running, (std::vector<TaskOfThread>{{5, box}, {5, begun}}));
   EXPECT_EQ(task_stack_end(thread), kStack + 0x300 + 0x20);
   // Two boxes of the same method: it is not known which one.
-  put(0x118, task(box_));
+  const std::uint64_t other = task(box_);
+  put(0x118, other);
   EXPECT_EQ(find().running, (std::vector<TaskOfThread>{{5, begun}}));
+  // One that has ended calls what goes on behind it.
+  TaskObjects::put(other, "m_stateFlags", kDone);
+  EXPECT_EQ(find().running, (std::vector<TaskOfThread>{{5, box}, {5, begun}}));
 }
 
 TEST_F(TaskStacks, TaskOnTwoStacksRunsOnNone) {

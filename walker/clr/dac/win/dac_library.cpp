@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "symbols/il_map.h"
+#include "symbols/metadata/image_metadata.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/clr/dac_name.h"
 #include "walker/clr/question_messages.h"
@@ -18,6 +19,7 @@ constexpr unsigned kNameUnits = 4096;
 // How many modules' metadata is kept open. A large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
 constexpr unsigned kMaxHeaps = 1024;
+constexpr std::size_t kMaxExtents = 64;  // a module has one, or two
 // The limit for ranges of code around one address. There is one, or a few.
 constexpr ULONG32 kMaxIlOffsets = 16;
 // How far code that corresponds to IL is looked for. Optimised code has up to some hundred bytes that do not.
@@ -38,6 +40,18 @@ std::string text_of(const std::array<WCHAR, kNameUnits>& name) {
 
 void add_room(std::uint64_t begin, std::uint64_t limit, HeapTypes& types) {
   if (begin != 0 && limit >= begin) types.free_room[begin] = limit + kSmallestObject;
+}
+
+// The memory that a module's file takes.
+std::vector<dac::ModuleExtent> extents_of(dac::IClrModule& module) {
+  std::vector<dac::ModuleExtent> extents;
+  std::uint64_t enumeration = 0;
+  if (module.StartEnumExtents(&enumeration) != S_OK) return extents;
+  for (dac::ModuleExtent part; extents.size() < kMaxExtents && module.EnumExtent(&enumeration, &part) == S_OK;) {
+    extents.push_back(part);
+  }
+  module.EndEnumExtents(enumeration);
+  return extents;
 }
 
 std::string code_of(HRESULT result) {
@@ -339,16 +353,12 @@ bool DacLibrary::has_replaced_il(dac::IClrMethodInstance& method, std::uint64_t 
   ComPointer<IUnknown> object;
   ComPointer<dac::IClrModule> module;
   if (found != S_OK || FAILED(sos_->GetModule(of_module, object.put())) || !object ||
-      !module.query(object.get(), dac::kIidClrModule) || module->StartEnumExtents(&enumeration) != S_OK) {
+      !module.query(object.get(), dac::kIidClrModule)) {
     return false;
   }
-  bool any = false, inside = false;
-  for (dac::ModuleExtent part; module->EnumExtent(&enumeration, &part) == S_OK && !inside;) {
-    any = true;
-    inside = il.begin - part.base < part.bytes;
-  }
-  module->EndEnumExtents(enumeration);
-  return any && !inside;
+  const std::vector<dac::ModuleExtent> parts = extents_of(*module.get());
+  const auto has_il = [&](const dac::ModuleExtent& part) { return il.begin - part.base < part.bytes; };
+  return !parts.empty() && std::ranges::none_of(parts, has_il);
 }
 
 // Folklore: the library gives the map of a method's first code only, though it finds the ranges around an address of
@@ -384,9 +394,15 @@ const Assembly* DacLibrary::assembly_of(std::uint64_t module) {
   ComPointer<dac::IClrModule> file;
   std::array<WCHAR, kNameUnits> name{};
   ULONG32 units = 0;
-  if (SUCCEEDED(sos_->GetModule(module, object.put())) && object && file.query(object.get(), dac::kIidClrModule) &&
-      SUCCEEDED(file->GetFileName(kNameUnits, &units, name.data()))) {
-    assembly.path = text_of(name);
+  if (SUCCEEDED(sos_->GetModule(module, object.put())) && object && file.query(object.get(), dac::kIidClrModule)) {
+    if (SUCCEEDED(file->GetFileName(kNameUnits, &units, name.data()))) assembly.path = text_of(name);
+    // The image in the target's memory says which PDB it has, also if no file of it is on this machine.
+    for (const dac::ModuleExtent& part : extents_of(*file.get())) {
+      if (auto pdb = portable_pdb_of_image(cache_, part.base)) {
+        assembly.pdb = std::move(pdb->id);
+        break;
+      }
+    }
   }
   kept = std::move(assembly);
   return &*kept;

@@ -1,4 +1,4 @@
-#include "walker/base/sha256.h"
+#include "unmanaged/sha256.h"
 
 #include <gtest/gtest.h>
 
