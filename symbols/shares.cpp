@@ -4,11 +4,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <system_error>
-#include <thread>
 
 #include "symbols/image_files.h"
 #include "unmanaged/ascii_lower.h"
+#include "unmanaged/detached_thread.h"
 
 namespace mixwalk {
 namespace {
@@ -64,11 +63,7 @@ bool ask_share(std::string_view path, std::function<void(const ShareProgress&)> 
     shared->done = true;
     shared->changed.notify_one();
   };
-  try {
-    std::thread(run).detach();
-  } catch (const std::system_error&) {
-    return false;  // the system has no thread left
-  }
+  if (!run_detached(run)) return false;
   std::unique_lock lock(shared->lock);
   SilentLooks looks;
   do {

@@ -3,9 +3,11 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <thread>
+#include <future>
+#include <memory>
 #include <utility>
 
+#include "unmanaged/detached_thread.h"
 #include "unmanaged/win/module_path.h"
 #include "walker/base/count_words.h"
 #include "walker/cli/local_symbols.h"
@@ -95,9 +97,9 @@ OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
   // hung in 2 of 5 runs. Real case: an attach to a program that crashed meanwhile waited for ever at its own end, 3
   // times in 60. Remedy: the wait for this thread has a limit, and the thread has its own copy of the data that it
   // needs.
-  std::packaged_task<Prepared()> task([copy = command, id = *id] { return prepare(id, copy); });
-  prepared_ = task.get_future();
-  std::thread(std::move(task)).detach();
+  const auto task = std::make_shared<std::packaged_task<Prepared()>>(
+      [copy = command, id = *id] { return prepare(id, copy); });
+  if (run_detached([task] { (*task)(); })) prepared_ = task->get_future();
 }
 
 OutsideLocks::~OutsideLocks() {

@@ -8,9 +8,9 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "unmanaged/detached_thread.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
@@ -149,7 +149,10 @@ std::unique_ptr<WaitChains> WaitChains::open(std::chrono::milliseconds time) {
   const HWCT session = functions->open(0, nullptr);
   if (session == nullptr) return nullptr;
   auto asker = std::make_shared<Asker>();
-  std::thread([asker, functions = *functions, session] { asker->work(functions, session); }).detach();
+  if (!run_detached([asker, functions = *functions, session] { asker->work(functions, session); })) {
+    functions->close(session);
+    return nullptr;
+  }
   std::unique_ptr<WaitChains> chains(new WaitChains(std::move(asker), time));
   // This asks about a thread that exists and may be asked about. If there is no answer, the system has no wait chains.
   if (chains->asker_->ask(GetCurrentThreadId(), Clock::now() + time).empty()) return nullptr;
