@@ -189,6 +189,7 @@ void add_async_work(Snapshot& snapshot) {
   snapshot.threads[0].traits = {.main = true, .sta = true, .pumps = true};
   snapshot.threads[1].traits = {.pool = true, .mta = true};
   snapshot.threads[3].waits_for_task = 2;
+  snapshot.threads[3].queue_position = 0x20'0000'0007;
   snapshot.locks.push_back({.kind = LockKind::semaphore,
                             .address = kSemaphore,
                             .type = "System.Threading.SemaphoreSlim",

@@ -23,8 +23,8 @@ namespace {
 
 // Not among them: crossed-mutexes, whose owners only the wait chains of Windows know (Wine has none).
 const std::string kLocks =
-    "monitor-and-semaphore+full-collection+crossed-reader-writer-locks+reader-and-monitor+write-while-reading+"
-    "crossed-joins+process-output+crossed-semaphores";
+    "monitor-and-semaphore+full-collection+slow-consumer+crossed-reader-writer-locks+reader-and-monitor+"
+    "write-while-reading+crossed-joins+process-output+crossed-semaphores";
 const std::string kTasks =
     "result-in-context+result-in-asked-context+monitor-and-context+forgotten-source+when-all+value-source+full-channel+"
     "timer+timer-with-event+pool-waits";
@@ -41,7 +41,8 @@ bool has_matrix() { return wanted("MIXWALK_TASK_MATRIX", 0, 0) != 0; }
 ExitCode code_of(const std::string& way) {
   static const std::set<std::string> kStuck = {"full-collection", "process-output"};
   static const std::set<std::string> kNotKnown = {"forgotten-source", "when-all",     "value-source",
-                                                  "full-channel",     "pool-waits",   "timer-with-event"};
+                                                  "full-channel",     "pool-waits",   "timer-with-event",
+                                                  "slow-consumer"};
   if (kNotKnown.contains(way)) return ExitCode::ok;
   return kStuck.contains(way) ? ExitCode::stuck : ExitCode::deadlock;
 }

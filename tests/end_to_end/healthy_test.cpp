@@ -28,7 +28,7 @@ constexpr DWORD kEndMs = 120'000;
 // A context whose thread is at work, channels, timers.
 constexpr const char* kAsyncWays = "context-at-work+pipeline+timers";
 // Threads that pass a lock from hand to hand, and threads that poll.
-constexpr const char* kTurnWays = "turns+reader-writer-turns+semaphore-turns+section-turns+polls";
+constexpr const char* kTurnWays = "turns+reader-writer-turns+semaphore-turns+section-turns+polls+slow-consumer";
 
 struct Program {
   std::string name;
@@ -107,7 +107,7 @@ std::vector<Program> programs() {
   // In a longer run, each way is looked at by itself as well. (hangs_async_test has pool-waits.)
   if (std::getenv("MIXWALK_PAIRS") == nullptr) return all;
   for (const char* way : {"context-at-work", "pipeline", "timers", "pool-waits", "turns", "reader-writer-turns",
-                          "semaphore-turns", "section-turns", "polls"}) {
+                          "semaphore-turns", "section-turns", "polls", "slow-consumer"}) {
     std::string name = std::string(way) + "_alone";
     std::ranges::replace(name, '-', '_');
     all.push_back({name, {"hangs.exe", "--way", way, "--seconds", "1200"}});

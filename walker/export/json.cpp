@@ -228,6 +228,7 @@ Json thread_json(const FrameNames& names, const AsyncFrames& async_frames, const
   json["standing"] = enum_name(standing_of(names, thread));
   json["wait"] = wait_json(names, thread);
   put_task(json, "waits_for_task", thread.waits_for_task);
+  if (thread.queue_position != 0) json["queue_position"] = thread.queue_position;
   for (const HandledException& exception : thread.handles) {
     json["handles"].push_back({{"objects", objects_json(exception.objects)}});
   }

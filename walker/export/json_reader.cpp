@@ -268,6 +268,7 @@ Thread read_thread(const Json& json, const Snapshot& snapshot) {
   thread.moment = number_of<std::uint32_t>(json, "moment");
   if (thread.moment > snapshot.moments.size()) refuse("moment", "moment that is there");
   thread.waits_for_task = task_index_of(json, "waits_for_task", snapshot.tasks.size());
+  thread.queue_position = number_of<std::uint64_t>(json, "queue_position");
   thread.traits = read_traits(json);
   thread.handles = read_handled(json);
   thread.stack = read_stack(json, snapshot);

@@ -99,6 +99,9 @@ void name_task_wait(Wait& wait, const WaitGraph& graph, std::uint32_t thread, co
   wait.state = way_out == WayOut::time || way_out == WayOut::outside ? WaitState::outside : WaitState::signal;
 }
 
+// Whether two numbers differ, as far as both are known.
+bool differ(std::uint64_t before, std::uint64_t now) { return before != 0 && now != 0 && before != now; }
+
 enum class Likeness { same, other, unclear };
 
 class Matcher {
@@ -279,7 +282,7 @@ class Matcher {
     std::size_t from = seen.size() - 1;
     const auto is_unmoved = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
-             has_not_run(seen[i - 1], seen[i]) && !waits_for_other_tasks(seen[i - 1], seen[i]);
+             has_not_run(seen[i - 1], seen[i]) && !waits_for_something_else(seen[i - 1], seen[i]);
     };
     while (from != 0 && is_unmoved(from)) --from;
     std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
@@ -302,13 +305,17 @@ class Matcher {
     if (!adjacent(a, b)) return;
     const Likeness likeness = compare(a, b);
     b.moved = likeness == Likeness::other;
-    b.went_on = b.moved || (likeness == Likeness::same && (!has_not_run(a, b) || waits_for_other_tasks(a, b)));
+    b.went_on = b.moved || (likeness == Likeness::same && (!has_not_run(a, b) || waits_for_something_else(a, b)));
   }
 
   // Whether a thread that is at the same place in both dumps has got the end of a task in between, or a task for which
-  // it waits has gone on.
-  static bool waits_for_other_tasks(const Sighting& a, const Sighting& b) {
-    return a.task_path != 0 && b.task_path != 0 && a.task_path != b.task_path;
+  // it waits has gone on, or the queue in which it waits has moved.
+  //
+  // Folklore: a thread that adds to a full BlockingCollection, from which another one slowly takes, uses hardly any
+  // processor time, and waits in each dump. Real case: a producer whose consumer took an item each 20 ms was stuck.
+  // Test: MatchTest.AQueueThatMoves, and the way `slow-consumer` of hangs.exe.
+  bool waits_for_something_else(const Sighting& a, const Sighting& b) const {
+    return differ(a.task_path, b.task_path) || queue_moved(dumps_, a, b);
   }
 
   // Whether a thread that is at the same place in both dumps has not run in between, but only waited. A thread that
@@ -335,7 +342,7 @@ class Matcher {
     const WaitState state = b.wait.state;
     const bool waits = state == WaitState::blocked || state == WaitState::calls || state == WaitState::signal;
     return waits && a.wait.rule == b.wait.rule && adjacent(a, b) && compare(a, b) == Likeness::same &&
-           (has_not_run(a, b) || !used_more_than(kPollShare, a, b)) && !waits_for_other_tasks(a, b);
+           (has_not_run(a, b) || !used_more_than(kPollShare, a, b)) && !waits_for_something_else(a, b);
   }
 
   // The system may charge a clock tick between two dumps to a thread that did not run. A thread that got processor
@@ -404,6 +411,10 @@ std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const 
 std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b) {
   const std::uint64_t first = dumps[a.dump].unix_time_ms, second = dumps[b.dump].unix_time_ms;
   return first == 0 || second < first ? 0 : second - first;
+}
+
+bool queue_moved(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b) {
+  return differ(dumps[a.dump].threads[a.thread].queue_position, dumps[b.dump].threads[b.thread].queue_position);
 }
 
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps) {

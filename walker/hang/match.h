@@ -35,6 +35,10 @@ std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const 
 // The time between the two dumps, in milliseconds; 0 if unknown.
 std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
 
+// Whether the queue of the BlockingCollection in which a thread waits has moved from one dump to a later one, as far as
+// is known.
+bool queue_moved(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
+
 // The histories of the threads in the dumps of one process, in the order of time. A thread is identified by its OS id
 // and, if dumps contain it, by the time when it began. This finds out their waits and their verdicts. `numbers`: the
 // indices of the process's dumps in `dumps`, ascending. `functions`: function_ids() of each of `dumps`. The result is

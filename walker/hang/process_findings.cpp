@@ -117,9 +117,14 @@ Progress ProcessFindings::progress(std::uint32_t index) const {
   const Progress of_task = follows ? task_progress[place] : Progress::no;
   switch (thread.verdict) {
     case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : of_task;
+    case Verdict::idle: {
+      // A thread that holds a lock and takes items goes on as long as there are items.
+      const std::vector<Sighting>& seen = thread.sightings;
+      const bool takes = seen.size() > 1 && queue_moved(dumps, seen[seen.size() - 2], seen.back());
+      return takes ? Progress::yes : of_task;
+    }
     case Verdict::stuck:
-    case Verdict::waiting:
-    case Verdict::idle: return of_task;
+    case Verdict::waiting: return of_task;
     case Verdict::spinning: return Progress::no;
     case Verdict::unclear: return has_not_run(thread) ? of_task : Progress::unclear;
     case Verdict::returned: return polls(thread) ? Progress::no : Progress::yes;

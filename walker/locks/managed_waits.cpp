@@ -3,6 +3,7 @@
 #include "walker/locks/callbacks.h"
 #include "walker/locks/contexts.h"
 #include "walker/locks/joins.h"
+#include "walker/locks/queue_positions.h"
 #include "walker/locks/semaphores.h"
 #include "walker/locks/target_locks.h"
 #include "walker/locks/target_tasks.h"
@@ -15,7 +16,8 @@ namespace mixwalk {
 
 bool has_managed_waits(const Snapshot& snapshot, const TaskLimits& limits) {
   return limits.heap || has_threading_waits(snapshot) || has_joins(snapshot) ||
-         has_callback_waits(snapshot) || has_task_waits(snapshot) || has_timeouts(snapshot);
+         has_callback_waits(snapshot) || has_task_waits(snapshot) || has_collection_waits(snapshot) ||
+         has_timeouts(snapshot);
 }
 
 // What comes after the tasks reads the target's memory as these were read, so that their addresses are still right.
@@ -29,6 +31,7 @@ void add_managed_waits(Snapshot& snapshot, Target& target, ClrQuestions& clr, co
   add_semaphore_holders(snapshot, target, clr);
   add_thread_pool(snapshot, target, clr);
   add_thread_traits(snapshot, clr.threads(), target.threads());
+  add_queue_positions(snapshot, target, clr);
   add_timeouts(snapshot, target, clr);
 }
 

@@ -12,7 +12,8 @@ bool has_managed_waits(const Snapshot& snapshot, const TaskLimits& limits);
 
 // Adds all that the runtime's data say about waits to a snapshot whose managed frames have names: the locks of managed
 // code, joined threads, callbacks of cancellations, tasks and what they wait for, the thread that serves each context,
-// the thread pool and its queue, the semaphores at which tasks wait, and what each thread is. Not frozen-safe.
+// the thread pool and its queue, the semaphores at which tasks wait, how far the queues
+// have moved in which threads wait, and what each thread is. Not frozen-safe.
 void add_managed_waits(Snapshot& snapshot, Target& target, ClrQuestions& clr, const TaskLimits& limits);
 
 }  // namespace mixwalk

@@ -13,6 +13,11 @@ constexpr std::string_view kThreading = "System.Threading.";
 // A SynchronizationContext that has asked to wait itself, whatever its type is.
 constexpr std::string_view kContextWait = ".Wait(System.IntPtr[], System.Boolean, System.Int32)";
 
+bool is_at_first_frame(const RawSample& sample, const Thread& thread) {
+  const StackFrame& leaf = thread.stack.frames.front();
+  return sample.context.rip == leaf.address && sample.context.rsp() == leaf.stack_pointer;
+}
+
 }  // namespace
 
 std::optional<std::size_t> frame_of_wait(const Thread& thread, bool (*is_method)(const Frame& frame)) {
@@ -48,14 +53,19 @@ WaitingThreads::WaitingThreads(Target& target) : target_(target) {
   for (const TargetThread& thread : target.threads()) by_id_[thread.os_id] = &thread;
 }
 
-std::vector<std::uint64_t> WaitingThreads::words_of(const Thread& thread, std::uint64_t end, std::uint64_t max_bytes) {
+std::optional<RawSample> WaitingThreads::captured(const Thread& thread) {
   const auto known = by_id_.find(thread.os_id);
-  if (known == by_id_.end() || thread.stack.frames.empty()) return {};
+  if (known == by_id_.end() || thread.stack.frames.empty()) return std::nullopt;
   RawSample sample({stack_.get(), kStackBytes}, {});
   target_.capture(*known->second, sample);
+  return sample.fault == CaptureFault::none ? std::optional(sample) : std::nullopt;
+}
+
+std::vector<std::uint64_t> WaitingThreads::words_of(const Thread& thread, std::uint64_t end, std::uint64_t max_bytes) {
+  const auto found = captured(thread);
+  if (!found || !is_at_first_frame(*found, thread)) return {};
+  const RawSample& sample = *found;
   const StackFrame& leaf = thread.stack.frames.front();
-  if (sample.fault != CaptureFault::none || sample.context.rip != leaf.address) return {};
-  if (sample.context.rsp() != leaf.stack_pointer) return {};
   std::vector<std::uint64_t> words(sample.context.general.begin(), sample.context.general.end());
   end = std::min(end, leaf.stack_pointer + max_bytes);
   for (std::uint64_t at = leaf.stack_pointer; at + 8 <= end; at += 8) {
@@ -68,6 +78,11 @@ std::vector<std::uint64_t> WaitingThreads::all_words_of(const Thread& thread, st
   std::vector<std::uint64_t> words = words_of(thread, end, kMaxManagedWaitBytes);
   if (words.size() != kRegisters + (end - thread.stack.frames.front().stack_pointer) / 8) words.clear();
   return words;
+}
+
+bool WaitingThreads::has_left(const Thread& thread) {
+  const auto found = captured(thread);
+  return found && !is_at_first_frame(*found, thread);
 }
 
 }  // namespace mixwalk

@@ -45,9 +45,14 @@ class WaitingThreads {
   // The same for an is_managed_wait_part(). Returns an empty list if any of its words is missing, because another object
   // could then be taken for the one that the thread waits for.
   std::vector<std::uint64_t> all_words_of(const Thread& thread, std::uint64_t end);
+  // Whether the thread is certainly no longer where its first frame is, so that it has run meanwhile.
+  bool has_left(const Thread& thread);
 
  private:
   static constexpr std::size_t kStackBytes = 12 << 20;
+
+  // Captures the thread into `stack_`. Returns nothing if that fails.
+  std::optional<RawSample> captured(const Thread& thread);
 
   Target& target_;
   std::map<std::uint32_t, const TargetThread*> by_id_;

@@ -63,9 +63,10 @@ struct Recording {
     std::vector<AsyncContext> contexts;
     ThreadPoolState pool;
     std::string missing;  // Snapshot::tasks_missing
-    // Thread::waits_for_task and Thread::traits. If there are fewer values than samples, the others have none.
+    // Thread::waits_for_task, traits and queue_position. If there are fewer values than samples, the others have none.
     std::vector<std::uint32_t> waits;
     std::vector<ThreadTraits> traits;
+    std::vector<std::uint64_t> queue_positions;
     bool operator==(const AsyncWork&) const = default;
   };
   // An exception that a thread of a dump handles.

@@ -18,14 +18,19 @@ Recording::AsyncWork async_work(const Snapshot& dump) {
                             .pool = dump.pool,
                             .missing = dump.tasks_missing,
                             .waits = {},
-                            .traits = {}};
+                            .traits = {},
+                            .queue_positions = {}};
   const auto waits = [](const Thread& thread) { return thread.waits_for_task != AsyncTask::kNone; };
+  const auto waits_in_queue = [](const Thread& thread) { return thread.queue_position != 0; };
   const auto has_traits = [](const Thread& thread) { return thread.traits != ThreadTraits(); };
   if (std::ranges::any_of(dump.threads, waits)) {
     for (const Thread& thread : dump.threads) work.waits.push_back(thread.waits_for_task);
   }
   if (std::ranges::any_of(dump.threads, has_traits)) {
     for (const Thread& thread : dump.threads) work.traits.push_back(thread.traits);
+  }
+  if (std::ranges::any_of(dump.threads, waits_in_queue)) {
+    for (const Thread& thread : dump.threads) work.queue_positions.push_back(thread.queue_position);
   }
   return work;
 }
@@ -58,6 +63,7 @@ void restore(Snapshot& dump, const Recording::AsyncWork& work) {
   for (std::size_t i = 0; i < dump.threads.size(); ++i) {
     if (i < work.waits.size()) dump.threads[i].waits_for_task = work.waits[i];
     if (i < work.traits.size()) dump.threads[i].traits = work.traits[i];
+    if (i < work.queue_positions.size()) dump.threads[i].queue_position = work.queue_positions[i];
   }
 }
 
@@ -147,9 +153,11 @@ void SeriesBuilder::add(const Snapshot& dump) {
   if (tasks_ > kMaxSeriesTasks) {
     for (Lock& lock : record.locks) lock.task_holders.clear();
     std::vector<ThreadTraits> traits = std::move(record.async.traits);
+    std::vector<std::uint64_t> positions = std::move(record.async.queue_positions);
     record.async = {};
     record.async.missing = "the tasks of the dumps before fill the file";
     record.async.traits = std::move(traits);
+    record.async.queue_positions = std::move(positions);
   }
   for (const Recording::Handled& each : record.handled) exceptions_ += each.exception.objects.size() + 1;
   if (exceptions_ > kMaxSeriesExceptions) record.handled.clear();

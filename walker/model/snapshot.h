@@ -75,6 +75,9 @@ struct Thread {
   // The task for whose end the thread waits (Task.Wait, .Result), an index into Snapshot::tasks; AsyncTask::kNone if it
   // waits for none, or if it is not known for which.
   std::uint32_t waits_for_task = AsyncTask::kNone;
+  // How far the queue of the BlockingCollection in which the thread waits has moved: a number that differs after each
+  // item that is taken from it. 0 if the thread waits in none, or if the number is not known.
+  std::uint64_t queue_position = 0;
   // How the thread belongs to the process, as the runtime knows it.
   ThreadTraits traits = {};
   // The exceptions that it handles, innermost first, except that of Snapshot::crash. Known of .NET 9 and later only.

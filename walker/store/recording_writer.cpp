@@ -76,7 +76,7 @@ bool RecordingWriter::within_limits(const Recording& recording) {
       task_numbers += lock.task_holders.size();
     }
     tasks += work.tasks.size() + work.contexts.size() + work.pool.items.size();
-    task_numbers += work.waits.size() + work.traits.size();
+    task_numbers += work.waits.size() + work.traits.size() + work.queue_positions.size();
     for (const AsyncTask& task : work.tasks) task_numbers += task.awaits.size();
     for (const Recording::Handled& each : handled) exceptions += each.exception.objects.size() + 1;
   };

@@ -305,6 +305,7 @@ void row_fields(MessageIO& io, Recording::AsyncWork& work, TableRoom& room) {
   io.string(4, work.missing, "");
   numbers(io, 5, work.waits, room, index_plus_one, index_minus_one);
   numbers(io, 6, work.traits, room, bits_of, traits_of);
+  numbers(io, 7, work.queue_positions, room, itself, itself);
 }
 
 void async_row(MessageIO& io, MessageIO::Number number, Recording::AsyncWork& work, TableRoom& room) {

@@ -58,6 +58,7 @@ TEST(JsonReaderTest, AsynchronousWork) {
   EXPECT_EQ(read.snapshot->locks, snapshot.locks);
   for (std::size_t i = 0; i < snapshot.threads.size(); ++i) {
     EXPECT_EQ(read.snapshot->threads[i].waits_for_task, snapshot.threads[i].waits_for_task);
+    EXPECT_EQ(read.snapshot->threads[i].queue_position, snapshot.threads[i].queue_position);
     EXPECT_EQ(read.snapshot->threads[i].traits, snapshot.threads[i].traits);
   }
 }

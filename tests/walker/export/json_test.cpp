@@ -59,7 +59,7 @@ TEST(Json, WithoutAsynchronousWorkThereAreNoFieldsAboutIt) {
   for (const char* const name : {"tasks", "contexts", "thread_pool", "tasks_missing", "task_groups"}) {
     EXPECT_FALSE(dump.contains(name)) << name;
   }
-  for (const char* const name : {"traits", "waits_for_task", "async_frames"}) {
+  for (const char* const name : {"traits", "waits_for_task", "queue_position", "async_frames"}) {
     EXPECT_FALSE(dump.at("threads")[0].contains(name)) << name;
   }
   EXPECT_FALSE(dump.at("locks")[0].contains("sharers"));

@@ -28,8 +28,8 @@ page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 OPTIONAL = {"build_id", "call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
             "line_approximate", "pdb", "pdb_id", "source_url", "symbol", "target"}
 # The same of asynchronous work: fields of the document and of threads and locks, then those of its own objects.
-OPTIONAL |= {"tasks_missing", "thread_pool", "contexts", "tasks", "task_groups", "traits", "waits_for_task", "handles",
-             "async_frames", "sharers", "task_holders"}
+OPTIONAL |= {"tasks_missing", "thread_pool", "contexts", "tasks", "task_groups", "traits", "waits_for_task", "queue_position",
+             "handles", "async_frames", "sharers", "task_holders"}
 ASYNC_OPTIONAL = {"type", "method", "await_number", "awaits", "awaits_left_out", "object", "object_type", "os_id",
                   "continues_on", "not_resumed", "due_ms", "task", "depth", "count", "state", "queued", "workers",
                   "working", "goal", "min", "max", "items"}

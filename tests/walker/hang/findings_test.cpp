@@ -1157,6 +1157,31 @@ TEST(FindingsTest, RoomInACollectionThatAnotherThreadGotIsForAll) {
   EXPECT_EQ(headline(found(rests, rests)), "3 threads are stuck");
 }
 
+// It waits for room, or for an item.
+TEST(FindingsTest, AHolderOfALockWhoseQueueMovesGoesOn) {
+  const auto found = [](const std::string& method, std::uint64_t position) {
+    std::vector<Snapshot> dumps;
+    for (const std::uint64_t now : {std::uint64_t{5}, position}) {
+      HangBuilder builder(kFirst + dumps.size() * 10'000);
+      builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
+                                        "M System.Threading.SemaphoreSlim.Wait(System.Int32)",
+                                        "M System.Collections.Concurrent.BlockingCollection<System.Int32>." + method,
+                                        "M Orders.Book.Put()"}));
+      builder.last().queue_position = now;
+      for (const std::uint32_t id : {2u, 3u}) {
+        builder.thread(id, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                           "M Orders.Book.Get()"}));
+      }
+      dumps.push_back(builder.monitor(0x1000, 1, {2, 3}).snapshot());
+    }
+    return find(dumps);
+  };
+  for (const char* const method : {"Add(System.Int32)", "Take()"}) {
+    EXPECT_EQ(headline(found(method, 6)), "nothing is stuck") << method;
+    EXPECT_EQ(headline(found(method, 5)), "3 threads are stuck") << method;
+  }
+}
+
 // The turn was before the last two dumps, and it is chance that the same thread has the lock in both of them.
 TEST(FindingsTest, ALockWithoutAnOwnerThatWentRoundInAnEarlierDumpGoesRound) {
   const auto found = [](bool turns) {

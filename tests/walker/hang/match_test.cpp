@@ -144,6 +144,37 @@ TEST(MatchTest, AnIdleThreadIsIdle) {
   EXPECT_EQ(verdict({dump(0).thread(1, idle()).cpu(5), dump(1).thread(1, idle()).cpu(900)}), Verdict::idle);
 }
 
+// A thread that adds to a full collection, dump by dump with the position of its queue.
+std::vector<HangBuilder> adds(std::initializer_list<std::uint64_t> positions) {
+  const std::string of = "M System.Collections.Concurrent.BlockingCollection<System.Int32>.";
+  std::vector<HangBuilder> dumps;
+  for (const std::uint64_t position : positions) {
+    HangBuilder& next = dumps.emplace_back(dump(static_cast<int>(dumps.size())));
+    next.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
+                                   "M System.Threading.SemaphoreSlim.Wait(System.Int32)", of + "Add(System.Int32)",
+                                   "M Orders.Put()"}));
+    next.last().queue_position = position;
+  }
+  return dumps;
+}
+
+TEST(MatchTest, AQueueThatMoves) {
+  EXPECT_EQ(verdict(adds({5, 6})), Verdict::returned);
+  EXPECT_EQ(verdict(adds({5, 5})), Verdict::stuck);
+  EXPECT_EQ(verdict(adds({5, 6, 7})), Verdict::returned);
+  const std::vector<ThreadHistory> stopped = match(adds({5, 6, 6}));
+  EXPECT_EQ(stopped[0].verdict, Verdict::stuck);
+  EXPECT_EQ(stopped[0].since, 1u);
+  EXPECT_EQ(stopped[0].polls_since, 1u);
+  EXPECT_TRUE(stopped[0].sightings[1].went_on);
+  EXPECT_FALSE(stopped[0].sightings[2].went_on);
+}
+
+TEST(MatchTest, AQueueOfWhichNothingIsKnownProvesNothing) {
+  EXPECT_EQ(verdict(adds({0, 0})), Verdict::stuck);
+  EXPECT_EQ(verdict(adds({0, 6})), Verdict::stuck);
+}
+
 TEST(MatchTest, ARunningThreadInTheSameFunctionSpins) {
   const auto threads = match({dump(0).thread(1, runs_in("orders_native!a")).cpu(100),
                               dump(1).thread(1, runs_in("orders_native!a")).cpu(9'900)});

@@ -85,6 +85,8 @@ TEST(Series, AsynchronousWorkOfEachDump) {
   EXPECT_EQ(back[1].threads[3].waits_for_task, 2u);
   EXPECT_EQ(back[1].threads[0].traits, series[1].threads[0].traits);
   EXPECT_EQ(back[0].threads[0].traits, ThreadTraits());
+  EXPECT_EQ(back[1].threads[3].queue_position, series[1].threads[3].queue_position);
+  EXPECT_EQ(back[0].threads[3].queue_position, 0u);
 }
 
 TEST(Series, TheExceptionsThatThreadsOfEachDumpHandle) {

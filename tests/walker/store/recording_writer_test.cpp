@@ -139,7 +139,8 @@ TEST(RecordingWriter, EveryBitOfAsynchronousWorkComesBack) {
                      .missing = "why",
                      .waits = {AsyncTask::kNone, 0, 2},
                      .traits = {{}, {.main = true}, {.pool = true}, {.sta = true}, {.mta = true}, {.pumps = true},
-                                {.limited = true}, {.unlimited = true}}};
+                                {.limited = true}, {.unlimited = true}},
+                     .queue_positions = {k64, 0, 1}};
   recording.locks = {{.kind = LockKind::semaphore, .address = k64, .type = "s",
                       .sharers = {1, k32}, .task_holders = {0, 2}}};
   expect_reads_as(bytes_of(recording), recording);
