@@ -253,7 +253,19 @@ struct Tally {
   Lines lines;
 };
 
-// `outside`: each chain is also read from outside.
+// Writes a dump of the process while mixwalk.dll is in it, and reads it.
+Snapshot dump_in_file(std::uint32_t process_id) {
+  const std::string path = temporary_file("ladder.dmp");
+  const ProgramResult written =
+      run_program({mixwalk_exe(), "dump", "-p", std::to_string(process_id), "-o", path}, 200'000);
+  EXPECT_EQ(written.exit_code, 0u) << written.err;
+  Snapshot snapshot = dump_by_contracts(path);
+  remove_file(path);
+  name_native_frames(snapshot);
+  return snapshot;
+}
+
+// `outside`: each chain is also read from outside, and in a dump file.
 void climb(const std::vector<std::string>& options, int chains, bool outside = false) {
   const std::string out = temporary_file("ladder.json");
   std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains), "--out", out};
@@ -294,6 +306,10 @@ void climb(const std::vector<std::string>& options, int chains, bool outside = f
       const Thread& read = thread_of(by_reading, written.os_thread_id);
       expect_chain(by_reading, read, written);
       EXPECT_EQ(handled_by(read), written.handles);
+      const Snapshot in_file = dump_in_file(ladder.id());
+      const Thread& filed = thread_of(in_file, written.os_thread_id);
+      expect_chain(in_file, filed, written);
+      EXPECT_EQ(handled_by(filed), written.handles);
       tally.outside += read.stack.frames.size();
       tally.handled += written.handles.size();
     }

@@ -95,6 +95,18 @@ OutsideLook look_at_dump(const std::string& path, const std::string& worker) {
   return look_at(target, {.dump_path = path}, worker);
 }
 
+Snapshot dump_by_contracts(const std::string& path) {
+  const MappedFile file(path);
+  const Minidump dump = Minidump::parse(file);
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  DiskImages images(local, disk, {});
+  DumpTarget target(dump, images);
+  const OpenedClr contracts = open_contracts(target, RuntimeSource::contracts);
+  if (contracts.questions == nullptr) throw std::runtime_error(file.error() + contracts.obstacle);
+  return target_snapshot(target, contracts.questions.get(), {}, {});
+}
+
 OutsideSession::OutsideSession(std::uint32_t process_id, const std::string& worker, RuntimeSource source) {
   auto opened = LiveTarget::open(process_id);
   if (!opened) throw std::runtime_error(opened.failure().message);

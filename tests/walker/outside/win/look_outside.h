@@ -23,6 +23,9 @@ struct OutsideLook {
 OutsideLook look_outside(std::uint32_t process_id, const std::string& worker);
 // Does the same with a dump file.
 OutsideLook look_at_dump(const std::string& path, const std::string& worker);
+// The stacks of a dump file with the names that the runtime's data contracts give. Throws std::runtime_error if they
+// cannot answer.
+Snapshot dump_by_contracts(const std::string& path);
 
 class LiveTarget;
 class ClrQuestions;
