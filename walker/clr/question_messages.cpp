@@ -6,20 +6,12 @@
 namespace mixwalk {
 namespace {
 
-// Cuts a long text between two characters.
-std::string_view cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
 void text(MessageIO& io, MessageIO::Number number, std::string& text, std::size_t most = kMaxNameBytes) {
-  std::string_view view = cut(text, most);
+  std::string_view view = cut_text(text, most);
   if (!io.bytes(number, view)) return;
   require(view.size() <= most, "a text is too long");
   text = valid_utf8(view);
-  text.resize(cut(text, most).size());  // a byte that is no character has become three bytes
+  text.resize(cut_text(text, most).size());  // a byte that is no character has become three bytes
 }
 
 // Each entry of a list is a separate message, whatever its content.
@@ -228,6 +220,13 @@ void fields(MessageIO& io, QuestionMessage& message) {
 }
 
 }  // namespace
+
+std::string_view cut_text(std::string_view text, std::size_t most) noexcept {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
 
 std::string encode_question(const QuestionMessage& message) {
   std::string bytes(4, '\0');

@@ -4,6 +4,7 @@
 #include "walker/base/utf8.h"
 #include "walker/clr/contracts/code_versions.h"
 #include "walker/clr/dac_name.h"
+#include "walker/clr/question_messages.h"
 
 namespace mixwalk {
 namespace {
@@ -13,7 +14,19 @@ namespace {
 constexpr int kMaxTypeDepth = 16;
 constexpr int kMaxTypesInName = 1000;
 
+// The name of one type can have 33 KB, and every frame has its own copy of a name. (The bytes of a name that is longer
+// than the limit are those of the uncut name, because the types are named in the order of the text.)
+std::string cut_name(std::string name) {
+  name.resize(cut_text(name, kMaxNameBytes).size());
+  return name;
+}
+
 }  // namespace
+
+void RuntimeNames::begin_name() {
+  types_left_ = kMaxTypesInName;
+  text_left_ = kMaxNameBytes;
+}
 
 ClrMethod RuntimeNames::method(std::uint64_t method) {
   const auto found = runtime_method_at(reader_, method);
@@ -24,11 +37,11 @@ ClrMethod RuntimeNames::method(std::uint64_t method) {
   }
   const MetadataNames* const metadata = modules_.metadata_of(found->module);
   const auto declared = metadata != nullptr ? metadata->method(found->token) : std::nullopt;
-  types_left_ = kMaxTypesInName;
+  begin_name();
   if (!declared) {
     if (metadata == nullptr || !is_reloaded(reader_, found->module, found->token)) return {};
     // The changed metadata is in structures of the runtime that it does not describe.
-    return {.name = added_method_name(valid_utf8(name_of(found->type, 0)), found->token), .import = {}};
+    return {.name = cut_name(added_method_name(valid_utf8(name_of(found->type, 0)), found->token)), .import = {}};
   }
   const auto of_type = names_of(arguments_of_type(reader_, found->type), 0);
   const auto of_method = names_of(arguments_of_method(reader_, method), 0);
@@ -36,19 +49,19 @@ ClrMethod RuntimeNames::method(std::uint64_t method) {
   if (!name.empty()) name += '.';
   name += with_arguments(declared->name, of_method);
   name += format_parameters(declared->signature, *metadata, {of_type, of_method}).value_or("(?)");
-  return {.name = valid_utf8(name),
+  return {.name = cut_name(valid_utf8(name)),
           .import = valid_utf8(metadata->import_of(found->token)),
           .com = metadata->is_com_type(declared->type)};
 }
 
 std::string RuntimeNames::type_name(std::uint64_t type) {
-  types_left_ = kMaxTypesInName;
-  std::string name = valid_utf8(name_of(type, 0));
+  begin_name();
+  std::string name = cut_name(valid_utf8(name_of(type, 0)));
   return name == "?" ? std::string() : name;
 }
 
 std::string RuntimeNames::name_of(std::uint64_t type, int depth) {
-  if (depth > kMaxTypeDepth || types_left_-- <= 0) return "?";
+  if (depth > kMaxTypeDepth || text_left_ == 0 || types_left_-- <= 0) return "?";
   const auto found = runtime_type_at(reader_, type);
   if (!found) return "?";
   switch (found->kind) {
@@ -72,8 +85,10 @@ std::string RuntimeNames::name_of(std::uint64_t type, int depth) {
 
 std::string RuntimeNames::declared_name(std::uint64_t method_table, const RuntimeType& type, int depth) {
   const MetadataNames* const metadata = modules_.metadata_of(type.module);
-  const std::string name = metadata != nullptr ? metadata->type_name(type.token) : std::string();
+  std::string name = metadata != nullptr ? metadata->type_name(type.token) : std::string();
   if (name.empty()) return "?";
+  name.resize(cut_text(name, text_left_).size());
+  text_left_ -= name.size();
   return with_arguments(name, names_of(arguments_of_type(reader_, method_table), depth + 1));
 }
 

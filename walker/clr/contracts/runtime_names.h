@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@
 namespace mixwalk {
 
 // The names of methods and types in a runtime, from its data and the metadata of its modules. They are those that
-// DacLibrary makes of the debugging library's names. Not frozen-safe; one thread at a time.
+// DacLibrary makes of the debugging library's names, and are cut at the same length. Not frozen-safe; one thread at a
+// time.
 class RuntimeNames {
  public:
   RuntimeNames(const RuntimeReader& reader, RuntimeModules& modules) : reader_(reader), modules_(modules) {}
@@ -31,7 +33,11 @@ class RuntimeNames {
 
   const RuntimeReader& reader_;
   RuntimeModules& modules_;
-  int types_left_ = 0;  // how many types the name that is being made may still have
+  void begin_name();
+
+  // What the name that is being made may still have: types, and bytes of the names of its types.
+  int types_left_ = 0;
+  std::size_t text_left_ = 0;
 };
 
 }  // namespace mixwalk

@@ -11,6 +11,7 @@
 #include "walker/clr/contracts/code_versions.h"
 #include "walker/clr/contracts/runtime_check.h"
 #include "walker/clr/contracts/runtime_fields.h"
+#include "walker/clr/question_messages.h"
 
 namespace mixwalk {
 namespace {
@@ -278,6 +279,20 @@ TEST_F(RuntimeNamesTest, ForgedMemoryEnds) {
   built_.put64(own, orders);
   built_.put64(own + 8, orders);
   EXPECT_LT(type_name(orders).size(), 100'000u);
+}
+
+// Each of 1,000 types in a name can have a name of 1,000 characters, and each frame of a stack has its own copy.
+TEST_F(RuntimeNamesTest, ANameIsCutAtTheLengthOfTheLibrarysNames) {
+  test::MetadataBuilder metadata = test::sample_metadata();
+  const std::uint32_t text = metadata.text(std::string(1000, 'a') + "`40"), space = metadata.text("");
+  const std::uint32_t row = metadata.row(2, test::ByteWriter().u32(0).u16(text).u16(space).u16(0).u16(3).u16(6));
+  const std::uint64_t module = built_.module(metadata.build(), "b.dll");
+  const std::uint64_t inner = built_.type(module, row), of_it = built_.type(module, row, std::vector(40, inner));
+  const std::string name = type_name(built_.type(module, row, std::vector(40, of_it)));
+  EXPECT_EQ(name.size(), kMaxNameBytes);
+  EXPECT_EQ(name.substr(0, 2003), std::string(1000, 'a') + '<' + std::string(1000, 'a') + "<a");
+  const std::string method = names().method(built_.method(of_it, 5)).name;
+  EXPECT_EQ(method.size(), kMaxNameBytes);
 }
 
 // A profiler or a setting forbids code that was compiled ahead of time.
