@@ -14,6 +14,7 @@
 #include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/exports_name.h"
 #include "walker/base/steady_time.h"
+#include "walker/base/utf8.h"
 #include "walker/merge/guessing_step.h"
 #include "walker/merge/merge.h"
 #include "walker/merge/runtime_code.h"
@@ -28,6 +29,9 @@ namespace {
 
 // The largest stack that is copied whole, as in a live walk.
 constexpr std::size_t kStackBytes = 12 << 20;
+// The most bytes of the name of an image that was unloaded: each of its frames has a copy. The name of a file has at
+// most 255 characters, but in a forged dump it can have 32,000.
+constexpr std::size_t kMaxUnloadedName = 1024;
 constexpr char kImageUnloaded[] = "code on its stack went away while it was looked at";
 constexpr char kNothingLeft[] = "the stacks of other threads took all the time or room that there is";
 
@@ -134,7 +138,9 @@ class Walk {
     for (StackFrame& frame : stack.frames) {
       if (frame.kind != FrameKind::native || frame.module != Frame::kNone) continue;
       const auto image = target_.unloaded_at(CodeAddress{frame.address, frame.address_kind}.lookup());
-      if (image) frame.name = unloaded_name(file_name(image->path), frame.address - image->base);
+      if (!image) continue;
+      const std::string_view file = file_name(image->path).substr(0, kMaxUnloadedName);
+      frame.name = unloaded_name(valid_utf8(file), frame.address - image->base);
     }
   }
 

@@ -578,5 +578,11 @@ TEST_F(OutsideWalkTest, ACallIntoAnUnloadedImageHasTheImagesName) {
   EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 301234", "native 140001020", "native 180001020"));
 }
 
+TEST_F(OutsideWalkTest, TheNameOfAnUnloadedImageIsCutAtTheLengthOfFileNames) {
+  DumpBuilder dump = standing_at(0x30'1234, {kInApp, kInNtdll, 0});
+  dump.unloaded(0x30'0000, 0x1'0000, 5, "C:\\app\\" + std::string(30'000, 'g'));
+  EXPECT_EQ(walk(dump).threads[0].stack.frames.front().name, "<unloaded " + std::string(1024, 'g') + ">+0x1234");
+}
+
 }  // namespace
 }  // namespace mixwalk
