@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "unmanaged/image/exports_name.h"
+#include "walker/base/printable.h"
 
 namespace mixwalk {
 namespace {
@@ -147,7 +148,9 @@ std::string unknown_contract(const ContractDescriptor& descriptor, std::span<con
     const std::string found = descriptor.contract(name);
     if (found == version) continue;
     if (found.empty()) return "the runtime does not have the contract " + std::string(name);
-    return "the runtime's contract " + std::string(name) + " " + found + " is newer than this mixwalk";
+    constexpr std::size_t kMaxVersion = 40;  // bytes; real ones have a few, and a forged text can have a million
+    return "the runtime's contract " + std::string(name) + " " + printable(found, kMaxVersion) +
+           " is newer than this mixwalk";
   }
   return {};
 }

@@ -342,6 +342,10 @@ TEST(ContractTables, ContractThatIsNewer) {
       CodeMapBuilder::descriptor(replaced(text, "\"ExecutionManager\":2", "\"ExecutionManager\":\"c3\""));
   EXPECT_EQ(complete(newer, runtime.memory, 0),
             "the runtime's contract ExecutionManager c3 is newer than this mixwalk");
+  ContractDescriptor forged = CodeMapBuilder::descriptor(
+      replaced(text, "\"Thread\":1", "\"Thread\":\"" + std::string(5000, '9') + "\""));
+  EXPECT_EQ(complete(forged, runtime.memory, 0),
+            "the runtime's contract Thread " + std::string(40, '9') + "… is newer than this mixwalk");
   ContractDescriptor format = CodeMapBuilder::descriptor(replaced(text, "\"version\":0", "\"version\":2"));
   EXPECT_EQ(complete(format, runtime.memory, 0),
             "the format of the runtime's data contracts, version 2, is newer than this mixwalk");
