@@ -13,7 +13,6 @@
 #include "unmanaged/minidump/mapped_file.h"
 #include "walker/base/count_words.h"
 #include "walker/base/partial_file.h"
-#include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/cli/chosen_threads.h"
 #include "walker/cli/file_kind.h"
@@ -32,7 +31,6 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::size_t kMaxPath = 1000;  // bytes of a path in a message
 constexpr std::string_view kCut = "it became shorter while it was read, or a part of it cannot be read";
 
 // A word without an extension that is no file was presumably meant as the name of a process.
@@ -115,18 +113,13 @@ class DumpFileRun {
   }
 
   void say_missing_images() const {
-    for (const std::string& text :
-         {missing_images_text(missing_images_), missing_assemblies_text(missing_assemblies_)}) {
-      if (!text.empty()) print_failure({ExitCode::ok, input_words(command_.file) + ": " + text});
-    }
+    say(missing_images_text(missing_images_));
+    say(missing_assemblies_text(missing_assemblies_));
   }
 
   // The stacks, without names of native frames.
   Snapshot stacks(UnmatchedThreads& unmatched) {
-    for (const std::string& path : target_.overlapping()) {
-      print_failure({ExitCode::ok, input_words(command_.file) +
-                                ": an image is left out, because it overlaps another: " + printable(path, kMaxPath)});
-    }
+    say(overlapping_images_text(target_.overlapping()));
     const OpenedClr clr = host_.open_clr(target_, command_, symbols_.loader.servers());
     if (const std::string way = sentence(clr.answers); !way.empty()) log(way);
     Snapshot snapshot =
@@ -165,6 +158,10 @@ class DumpFileRun {
   }
 
  private:
+  // A line about the file. An empty text is not shown.
+  void say(const std::string& text) const {
+    if (!text.empty()) print_failure({ExitCode::ok, input_words(command_.file) + ": " + text});
+  }
   void log(const std::string& text) const {
     if (command_.verbose && host_.log) host_.log(text);
   }

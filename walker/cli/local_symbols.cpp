@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "symbols/shares.h"
+#include "unmanaged/image/debug_directory.h"
 #include "walker/base/count_words.h"
 #include "walker/base/environment.h"
 #include "walker/base/printable.h"
@@ -155,6 +156,15 @@ std::string missing_images_text(const std::vector<std::string>& files) {
   }
   return "the unwind data of the images " + few(files) + " is not in the dump, so stacks end in these images; " +
          kNameTheFolders;
+}
+
+std::string overlapping_images_text(const std::vector<std::string>& paths) {
+  if (paths.empty()) return {};
+  constexpr std::size_t kMaxPath = 1000;  // bytes
+  if (paths.size() == 1) return "an image is left out, because it overlaps another: " + printable(paths[0], kMaxPath);
+  std::vector<std::string> files;
+  for (const std::string& path : paths) files.emplace_back(file_name(path));
+  return count_words(files.size(), "image") + " are left out, because they overlap others: " + few(files);
 }
 
 }  // namespace mixwalk

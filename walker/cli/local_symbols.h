@@ -83,5 +83,7 @@ std::string missing_text(const std::vector<MissingPdb>& missing);
 std::string missing_assemblies_text(const std::vector<std::string>& files);
 // The same about images in which stacks of a dump end (images_that_end_stacks).
 std::string missing_images_text(const std::vector<std::string>& files);
+// The same about images that overlap others (DumpTarget::overlapping), by their paths.
+std::string overlapping_images_text(const std::vector<std::string>& paths);
 
 }  // namespace mixwalk

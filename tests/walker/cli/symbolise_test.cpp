@@ -423,5 +423,14 @@ TEST(MissingImages, TheTextNamesThemAndWhatHelps) {
             "with --symbol-path");
 }
 
+// A forged dump can have 100,000 of them.
+TEST(OverlappingImages, TheyAreNamedInOneLine) {
+  EXPECT_EQ(overlapping_images_text({}), "");
+  EXPECT_EQ(overlapping_images_text({"C:\\a.dll"}),
+            "an image is left out, because it overlaps another: C:\\a.dll");
+  EXPECT_EQ(overlapping_images_text({"C:\\1", "2", "3", "4", "5", "6", "7"}),
+            "7 images are left out, because they overlap others: 1, 2, 3, 4, 5 and 2 more");
+}
+
 }  // namespace
 }  // namespace mixwalk
