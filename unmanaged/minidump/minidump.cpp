@@ -21,7 +21,7 @@ constexpr std::size_t kMaxModules = 100'000;
 constexpr std::size_t kMaxUnloaded = 1'000;  // the system remembers 64
 constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windows have at most 32,767 units
 // The limit for all texts together, because a small file could name each of its modules by the same long text.
-constexpr std::uint64_t kMaxAllTextBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxAllTextBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMaxCodeView = 4096 + 24;
 
 // Sizes and offsets of the structures; all are packed to four bytes.

@@ -384,8 +384,8 @@ TEST(Minidump, TextsAreBounded) {
   ASSERT_EQ(dump.error(), MinidumpError::none);
   std::size_t bytes = 0;
   for (const MinidumpModule& module : dump.modules()) bytes += module.path.size();
-  EXPECT_GT(bytes, 10'000'000u);
-  EXPECT_LE(bytes, std::size_t{64} << 20);
+  EXPECT_GT(bytes, 5'000'000u);
+  EXPECT_LE(bytes, std::size_t{16} << 20);
 }
 
 }  // namespace
