@@ -4,6 +4,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace mixwalk {
 namespace {
@@ -35,8 +38,21 @@ struct Decompressor {
   int (*prepend)(Decompressor*, Cabinet*, Cabinet*);
   int (*extract)(Decompressor*, CabinetFile*, const char* path);  // writes no more than CabinetFile::bytes
 };
+struct System {
+  std::FILE* (*open)(System*, const char* path, int mode);
+  void (*close)(std::FILE*);
+  int (*read)(std::FILE*, void* into, int bytes);
+  int (*write)(std::FILE*, void* from, int bytes);
+  int (*seek)(std::FILE*, off_t offset, int from);
+  off_t (*tell)(std::FILE*);
+  void (*message)(std::FILE*, const char* format, ...);
+  void* (*allocate)(System*, std::size_t bytes);
+  void (*release)(void*);
+  void (*copy)(void* from, void* to, std::size_t bytes);
+  void* end;  // null
+};
 struct Library {
-  Decompressor* (*create)(void* system) = nullptr;
+  Decompressor* (*create)(System*) = nullptr;
   void (*destroy)(Decompressor*) = nullptr;
 };
 
@@ -55,6 +71,39 @@ const Library& library() {
   return loaded;
 }
 
+void ignore(std::FILE*, const char*, ...) {}
+
+// What libmspack itself would do with files, without its messages: it prints them, with names from the cabinet, which
+// may hold a terminal's escapes.
+System& system_of_library() {
+  static System system = {
+      .open = [](System*, const char* path, int mode) -> std::FILE* {
+        constexpr int kRead = 0, kWrite = 1;  // no other ones are used to expand
+        return mode == kRead ? std::fopen(path, "rbe") : mode == kWrite ? std::fopen(path, "wbe") : nullptr;
+      },
+      .close = [](std::FILE* file) { std::fclose(file); },
+      .read = [](std::FILE* file, void* into, int bytes) -> int {
+        const std::size_t read = std::fread(into, 1, static_cast<std::size_t>(bytes), file);
+        return std::ferror(file) != 0 ? -1 : static_cast<int>(read);
+      },
+      .write = [](std::FILE* file, void* from, int bytes) -> int {
+        const std::size_t written = std::fwrite(from, 1, static_cast<std::size_t>(bytes), file);
+        return std::ferror(file) != 0 ? -1 : static_cast<int>(written);
+      },
+      .seek = [](std::FILE* file, off_t offset, int from) -> int {
+        constexpr int kFrom[] = {SEEK_SET, SEEK_CUR, SEEK_END};
+        return from < 0 || from > 2 ? -1 : fseeko(file, offset, kFrom[from]);
+      },
+      .tell = [](std::FILE* file) { return ftello(file); },
+      .message = ignore,
+      .allocate = [](System*, std::size_t bytes) { return std::malloc(bytes); },
+      .release = [](void* memory) { std::free(memory); },
+      .copy = [](void* from, void* to, std::size_t bytes) { std::memcpy(to, from, bytes); },
+      .end = nullptr,
+  };
+  return system;
+}
+
 }  // namespace
 
 std::string cabinet_obstacle() {
@@ -65,7 +114,7 @@ std::string cabinet_obstacle() {
 
 std::string expand_cabinet(const std::filesystem::path& path, const std::filesystem::path& file) {
   if (std::string obstacle = cabinet_obstacle(); !obstacle.empty()) return obstacle;
-  Decompressor* const decompressor = library().create(nullptr);
+  Decompressor* const decompressor = library().create(&system_of_library());
   if (decompressor == nullptr) return "libmspack cannot begin";
   bool expanded = false;
   if (Cabinet* const cabinet = decompressor->open(decompressor, path.c_str())) {

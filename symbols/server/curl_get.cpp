@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "symbols/server/http_get.h"
+#include "symbols/server/symbol_limits.h"
 #include "unmanaged/ascii_lower.h"
 
 namespace mixwalk {
@@ -180,9 +181,11 @@ class CurlGet final : public HttpGet {
     HttpReply reply{.status = static_cast<int>(status), .problem = {}};
     if (transfer.ended || (transfer.begun && !transfer.is_body)) return reply;
     if (transfer.too_silent) {
-      reply.problem = "no byte came for " + std::to_string((limits.silence.count() + 500) / 1000) + " s";
+      reply.problem = "no byte came for " + limit_text(limits.silence);
     } else if (result != kOk) {
-      reply.problem = error[0] != '\0' ? error.data() : curl.strerror(result);
+      // A detail may quote the address of a proxy, which may have a password.
+      const bool detailed = error[0] != '\0' && std::string_view(error.data()).find('@') == std::string_view::npos;
+      reply.problem = detailed ? error.data() : curl.strerror(result);
     } else if (status == 200 && !transfer.begun) {
       taker.begin(0);  // an empty body
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 namespace mixwalk {
 
@@ -12,5 +13,12 @@ struct SymbolLimits {
 
   bool operator==(const SymbolLimits&) const = default;
 };
+
+// "5 s", "2.5 s", "40 ms". Pure.
+inline std::string limit_text(std::chrono::milliseconds time) {
+  const auto ms = time.count();
+  if (ms % 100 != 0) return std::to_string(ms) + " ms";
+  return std::to_string(ms / 1000) + (ms % 1000 == 0 ? "" : '.' + std::to_string(ms % 1000 / 100)) + " s";
+}
 
 }  // namespace mixwalk

@@ -38,8 +38,15 @@ bool is_path(const std::string& text) {
   }
 }
 
+// Some servers pack a body by gzip (RFC 1952), also for a client that does not accept that. No symbol file begins so.
+bool is_gzip(std::span<const std::byte> bytes) {
+  return bytes.size() > 2 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B} && bytes[2] == std::byte{8};
+}
+
 std::string problem_of(const std::optional<std::vector<std::byte>>& bytes, const FileCheck& check) {
-  return bytes ? check(*bytes) : "it cannot be read";
+  if (!bytes) return "it cannot be read";
+  const std::string why = check(*bytes);
+  return !why.empty() && is_gzip(*bytes) ? "it is packed by gzip, which mixwalk does not accept" : why;
 }
 
 std::string errno_words() { return std::error_code(errno, std::generic_category()).message(); }
@@ -57,11 +64,6 @@ std::uint64_t lock_byte(const std::string& name) {
 std::string cabinet_name(std::string name) {
   name.back() = '_';
   return name;
-}
-
-std::string seconds_text(std::chrono::milliseconds time) {
-  const auto tenths = time.count() / 100;
-  return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : '.' + std::to_string(tenths % 10)) + " s";
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -123,7 +125,7 @@ std::string server_fault(HttpGet& http, const std::string& url, const SymbolLimi
   const HttpReply reply = http.get(url + "/index2.txt", {}, {limits.connect, limits.silence}, text);
   if (reply.status == 200 || reply.status == 404 || reply.status == 410) return {};
   if (reply.status != 0) return "it answers with status " + std::to_string(reply.status);
-  return reply.problem.empty() ? "it does not answer within " + seconds_text(limits.all) : reply.problem;
+  return reply.problem.empty() ? "it does not answer within " + limit_text(limits.all) : reply.problem;
 }
 
 std::string store_address(std::string_view folder, std::string_view id, std::string_view file, bool two_tiers) {
@@ -283,7 +285,7 @@ std::optional<FetchedFile> SymbolServers::fetch_from(Server& server, const Store
   if (result != Result::taken) return std::nullopt;
   auto bytes = DiskImageFiles().read(request.path());
   if (const std::string why = problem_of(bytes, check); !why.empty()) {
-    add_problem(request.path() + " is not used: " + why);
+    add_problem(request.path() + " is not used: " + why + "; remove it, so that it is loaded again");
     return std::nullopt;
   }
   return FetchedFile{request.path(), std::move(*bytes)};
@@ -445,7 +447,7 @@ bool SymbolServers::is_over() {
     add_problem("the loading of symbol files was stopped");
   } else if (Clock::now() >= end_) {
     over_ = true;
-    add_problem("the limit for loading symbol files, " + seconds_text(limits_.all) +
+    add_problem("the limit for loading symbol files, " + limit_text(limits_.all) +
                 ", is used up: --symbol-limits sets another");
   }
   return over_;

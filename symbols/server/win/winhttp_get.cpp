@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "symbols/server/http_get.h"
+#include "symbols/server/symbol_limits.h"
 #include "unmanaged/win/system_library.h"
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
@@ -31,7 +32,8 @@ std::string words_of(DWORD error) {
     case ERROR_WINHTTP_CANNOT_CONNECT: return "no connection can be made";
     case ERROR_WINHTTP_CONNECTION_ERROR: return "the connection was closed";
     case ERROR_WINHTTP_INVALID_SERVER_RESPONSE: return "its answer is no answer of HTTP";
-    case ERROR_WINHTTP_REDIRECT_FAILED: return "it redirects from https to http, or too often";
+    case ERROR_WINHTTP_REDIRECT_FAILED:
+      return "it redirects from https to http, to an address that is not of the web, or too often";
     case ERROR_WINHTTP_SECURE_FAILURE:
     case ERROR_WINHTTP_SECURE_CERT_CN_INVALID:
     case ERROR_WINHTTP_SECURE_CERT_DATE_INVALID:
@@ -179,11 +181,12 @@ class Request {
     }
     if (!wait(winhttp().receive_response(handle_, nullptr), limits.silence, "no byte came for ")) return {0, problem_};
     const auto status = number(WINHTTP_QUERY_STATUS_CODE);
-    if (!status || *status != 200) {
+    if (status.value_or(0) == 0) return {0, words_of(ERROR_WINHTTP_INVALID_SERVER_RESPONSE)};
+    if (*status != 200) {
       for (std::size_t skipped = 0; skipped < kMaxErrorPage && read(limits) && answers_->bytes != 0;) {
         skipped += answers_->bytes;
       }
-      return {static_cast<int>(status.value_or(0)), {}};
+      return {static_cast<int>(*status), {}};
     }
     if (!taker_.begin(number(WINHTTP_QUERY_CONTENT_LENGTH))) return {200, {}};
     while (read(limits)) {
@@ -203,7 +206,7 @@ class Request {
       // Asked each time, or a download that flows would never be stopped.
       if (taker_.stop()) return fail({});
       if (WaitForSingleObject(answers_->came.get(), kLookMs) == WAIT_OBJECT_0) break;
-      if (GetTickCount64() >= end) return fail(too_long + std::to_string((limit.count() + 500) / 1000) + " s");
+      if (GetTickCount64() >= end) return fail(too_long + limit_text(limit));
     }
     const DWORD error = answers_->error;
     return error == ERROR_SUCCESS || fail(words_of(error));
@@ -236,7 +239,7 @@ class Request {
     }
     wchar_t* end = nullptr;
     const std::uint64_t value = std::wcstoull(text.data(), &end, 10);
-    if (end == text.data()) return std::nullopt;
+    if (end == text.data() || text[0] == L'-') return std::nullopt;  // wcstoull() reads -1 as the largest number
     return value;
   }
 

@@ -117,6 +117,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif way == "no-http":
             self.wfile.write(b"\0\1\2\3 no answer of HTTP \xFF\r\n\r\n")
             self.close_connection = True
+        elif way == "status-0":
+            self.wfile.write(b"HTTP/1.1 000 Odd\r\nContent-Length: 0\r\n\r\n")
+            self.close_connection = True
+        elif way == "negative":  # a length
+            self.send(200, {"Content-Length": -5}, BODY)
+        elif way == "to-file":
+            self.send(302, {"Content-Length": 0, "Location": "file:///etc/passwd"})
         elif way == "page":
             self.send(200, {"Content-Length": len(PAGE), "Content-Type": "text/html"}, PAGE)
         elif way == "silent-before":
@@ -374,6 +381,8 @@ class Test:
             ("chunked-cut", False, LIMITS, off, "is not used"),
             ("less", False, LIMITS, off, "it is another file"),
             ("no-http", False, LIMITS, off),
+            ("status-0", False, LIMITS, "no answer of HTTP", "Unsupported response code"),
+            ("to-file", False, LIMITS, "not of the web", "not supported", "not https"),
             ("page", False, LIMITS, "it is another file"),
             ("other", False, LIMITS, "it is another file"),
             ("huge", False, LIMITS, "is larger than 1 GiB"),
@@ -399,6 +408,15 @@ class Test:
                 self.loads(name, lines)
             else:
                 self.fails(name, lines, *words)
+
+        lines = self.get("negative", self.http + "/negative")
+        self.expect(lines and "larger" not in " ".join(lines), f"negative: {lines}")
+
+    def password_of_a_proxy(self):
+        """libcurl quotes the address of a proxy that it does not understand."""
+        run = subprocess.run(self.command(("proxy", "http://machine.test/x", LIMITS, ["a.pdb/1"])), text=True,
+                             capture_output=True, timeout=100, env=dict(os.environ, http_proxy="odd://me:secret@x"))
+        self.expect("is not asked any more: " in run.stdout and "secret" not in run.stdout, f"proxy: {run.stdout}")
 
     def keys(self):
         Handler.asked.clear()
@@ -722,6 +740,7 @@ def main():
             test.only_on_the_server(sys.argv[4], sys.argv[5] + "-net8.0")
         else:
             test.silent_names()
+            test.password_of_a_proxy()
     finally:
         shutil.rmtree(test.folder, ignore_errors=True)
     print("passed" if test.failures == 0 else f"{test.failures} failures")

@@ -238,6 +238,28 @@ TEST_F(SymbolServersTest, OtherFileIsNotKept) {
   EXPECT_EQ(files(), Texts{kept()});
 }
 
+// Another tool, or a machine that lost its power, may leave one.
+TEST_F(SymbolServersTest, BrokenFileThatIsInTheStore) {
+  fs::create_directories(fs::path(kept()).parent_path());
+  std::ofstream(kept()) << "broken";
+  http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "pdb"};
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
+  ASSERT_EQ(asked.problems().size(), 1u);
+  EXPECT_THAT(asked.problems()[0],
+              HasSubstr("app.pdb is not used: it is another file; remove it, so that it is loaded again"));
+  EXPECT_EQ(files(), Texts{kept()}) << "it may be another tool's";
+}
+
+TEST_F(SymbolServersTest, FileThatTheServerHasPacked) {
+  http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "\x1F\x8B\x08 and so on"};
+  SymbolServers asked = servers({"https://a"});
+  EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
+  EXPECT_THAT(asked.problems(),
+              ElementsAre("app.pdb of https://a is not used: it is packed by gzip, which mixwalk does not accept"));
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(SymbolServersTest, LengthsThatLie) {
   http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "pdb", .length = 5};
   http_.pages["https://b/app.pdb/ABC1/app.pdb"] = {.body = "pdb", .length = 2};
@@ -304,6 +326,14 @@ TEST_F(SymbolServersTest, TimeOfTheCommandIsUsedUp) {
               ElementsAre("the limit for loading symbol files, 0 s, is used up: --symbol-limits sets another"));
 }
 
+TEST_F(SymbolServersTest, TextOfALimit) {
+  const auto text = [](int ms) { return limit_text(std::chrono::milliseconds(ms)); };
+  EXPECT_EQ(text(120'000), "120 s");
+  EXPECT_EQ(text(2'500), "2.5 s");
+  EXPECT_EQ(text(1), "1 ms") << "not 0 s";
+  EXPECT_EQ(text(1'234), "1234 ms");
+}
+
 TEST_F(SymbolServersTest, StoreThatCannotBeWrittenCostsTheFile) {
   fs::create_directories(folder_);
   std::ofstream(store()) << "a file where the store should be";
@@ -327,8 +357,8 @@ TEST_F(SymbolServersTest, PathToAnotherPlaceIsShownAndNotFollowed) {
 }
 
 // A cabinet with one file in one block, which is not compressed. (Microsoft, "Microsoft Cabinet Format".)
-std::string cabinet_of(const std::string& content) {
-  const std::string name = "app.pdb";
+// `folder`: the number of the file's folder.
+std::string cabinet_of(const std::string& content, const std::string& name = "app.pdb", std::uint16_t folder = 0) {
   const auto number = [](std::uint64_t value, int bytes) {
     std::string text;
     for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
@@ -339,7 +369,7 @@ std::string cabinet_of(const std::string& content) {
   return "MSCF" + number(0, 4) + number(end, 4) + number(0, 4) + number(file_at, 4) + number(0, 4) + number(3, 1) +
          number(1, 1) + number(1, 2) + number(1, 2) + number(0, 6) +           // one folder, one file
          number(data_at, 4) + number(1, 2) + number(0, 2) +                    // the folder: one block
-         number(content.size(), 4) + number(0, 4 + 2 + 4 + 2) + name + '\0' +  // the file
+         number(content.size(), 4) + number(0, 4) + number(folder, 2) + number(0, 4 + 2) + name + '\0' +  // the file
          number(0, 4) + number(content.size(), 2) + number(content.size(), 2) + content;
 }
 
@@ -359,6 +389,20 @@ TEST_F(SymbolServersTest, CabinetThatIsCutOff) {
   SymbolServers asked = servers({"https://a"});
   EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
   EXPECT_EQ(asked.problems().size(), 1u);
+  EXPECT_TRUE(files().empty());
+}
+
+// The beginning of the file would be in another cabinet. Nothing is printed, because a name may hold a terminal's
+// escapes.
+TEST_F(SymbolServersTest, CabinetOfASetPrintsNothing) {
+  constexpr std::uint16_t kBegunBefore = 0xFFFD;
+  http_.pages["https://a/app.pdb/ABC1/app.pd_"] = {.body = cabinet_of("pdb", "\x1B[31mred", kBegunBefore)};
+  SymbolServers asked = servers({"https://a"});
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(asked.fetch(kKey, says("pdb")));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_EQ(asked.problems().size(), 1u);
+  EXPECT_THAT(asked.problems()[0], HasSubstr("app.pd_ of https://a is not used: it is no whole cabinet"));
   EXPECT_TRUE(files().empty());
 }
 
