@@ -36,6 +36,32 @@ bool is_elsewhere(std::string_view path) {
 
 bool is_url(std::string_view part) { return part.find("://") != std::string_view::npos; }
 
+// The end of the name of a variable with which the text begins; 0 if it begins with none. `more`: signs that a name may
+// have.
+std::size_t end_of_name(std::string_view text, std::string_view more) {
+  const auto is_letter = [](char c) { return (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') || c == '_'; };
+  if (text.empty() || !is_letter(text[0])) return 0;
+  const auto end = std::ranges::find_if(text, [&](char c) {
+    return !is_letter(c) && (c < '0' || c > '9') && more.find(c) == more.npos;
+  });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+// Whether a path has a variable or a sign that a shell replaces: ~, %NAME%, $NAME, ${NAME}, $env:NAME. Nothing has
+// replaced it: a shell replaces it only in some places, PowerShell does not know %NAME%, and a service or a file of
+// variables has no shell. A folder of that name would be made somewhere, and be in everybody's way.
+bool is_unreplaced(std::string_view path) {
+  if (path == "~" || path.starts_with("~/") || path.starts_with("~\\")) return true;
+  if (path.starts_with("${") || (path.starts_with('$') && end_of_name(path.substr(1), {}) != 0)) return true;
+  for (std::size_t at = path.find('%'); at != path.npos; at = path.find('%', at + 1)) {
+    const std::string_view rest = path.substr(at + 1);
+    const std::size_t end = end_of_name(rest, "()");  // %ProgramFiles(x86)%
+    constexpr std::size_t kShortest = 3;              // %c3%a4 is an escaped letter, as in paths of mounted shares
+    if (end >= kShortest && end < rest.size() && rest[end] == '%') return true;
+  }
+  return false;
+}
+
 // The text without a name and a password, which messages must not show.
 std::string without_password(std::string_view url) {
   if (!is_url(url)) return std::string(url);
@@ -83,9 +109,12 @@ class PathParser {
     if (part.empty()) return {};
     if (is_url(part)) {
       path_.left_out.push_back({without_password(part), "is no folder", "write srv*FOLDER*URL"});
-    } else if (part == "~" || part.starts_with("~/")) {
-      // A shell does so at the beginning of a word only. A folder of that name would be in everybody's way.
-      path_.left_out.push_back({std::string(part), "is no folder: nothing has replaced ~", "write the whole path"});
+    } else if (is_unreplaced(part)) {
+      const bool is_home = part.starts_with('~');
+      path_.left_out.push_back({std::string(part),
+                                is_home ? "is no folder: nothing has replaced ~"
+                                        : "is no folder: nothing has replaced the variable",
+                                "write the whole path"});
     } else if (is_elsewhere(part) && !is_on_share(part)) {
       path_.left_out.push_back({std::string(part), "is no folder", "write a folder, or \\\\MACHINE\\SHARE"});
     } else if (is_elsewhere(part) && !shares_) {
@@ -124,7 +153,7 @@ class PathParser {
         if (std::find(stores.begin(), stores.end(), folder) == stores.end()) stores.push_back(folder);
       }
     }
-    if (!named && !parts.empty() && !default_store_.empty()) server = kMicrosoftServer;
+    if (!named && !parts.empty()) server = kMicrosoftServer;
     if (!server.empty()) add_server(server, std::move(stores));
   }
   void add_server(std::string_view part, std::vector<std::string> stores) {

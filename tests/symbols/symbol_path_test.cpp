@@ -106,6 +106,18 @@ TEST(SymbolPathTest, PartsThatCannotBeUsed) {
   EXPECT_EQ(home.servers, (Servers{{"https://x", {"/d"}}}));
   EXPECT_EQ(home.left_out.size(), 3u);
   EXPECT_EQ(left_out(home)[0], "~/sym is no folder: nothing has replaced ~");
+  for (const char* folder : {"%LOCALAPPDATA%\\sym", "C:\\%TMP%", "%ProgramFiles(x86)%\\sym", "$HOME/sym", "${HOME}/sym",
+                             "$env:TEMP\\sym"}) {
+    const SymbolPath path = parse_symbol_path("srv*" + std::string(folder) + "*https://x;" + folder, "/d");
+    EXPECT_EQ(path.folders, (Folders{{"/d", true}})) << folder;
+    EXPECT_EQ(path.servers, (Servers{{"https://x", {"/d"}}})) << folder;
+    EXPECT_EQ(left_out(path),
+              Texts(2, std::string(folder) + " is no folder: nothing has replaced the variable")) << folder;
+  }
+  for (const char* folder : {"C:\\100%", "C:\\5%\\6%\\x", "/a%20b%2e", "/b%C3%A4r", "%%", "C:\\$Recycle.Bin", "/a/$x",
+                             "$", "~x"}) {
+    EXPECT_EQ(parse_symbol_path(folder).folders, (Folders{{folder, false}})) << folder;
+  }
 }
 
 TEST(SymbolPathTest, OnlineAndOffline) {
@@ -132,9 +144,14 @@ TEST(SymbolPathTest, FoldersAsText) {
 
 TEST(SymbolPathTest, NothingInNothing) {
   for (const char* text :
-       {"", ";", " ; ;", "srv*", "cache*", "srv**", "symsrv*", "symsrv*symsrv.dll", "srv", "\"\""}) {
+       {"", ";", " ; ;", "cache*", "symsrv*", "symsrv*symsrv.dll", "srv", "\"\""}) {
     EXPECT_TRUE(parse_symbol_path(text).folders.empty()) << text;
     EXPECT_TRUE(parse_symbol_path(text).left_out.empty()) << text;
+  }
+  // Real case: a container without HOME. Microsoft's server was not asked, and no line said so.
+  for (const char* text : {"srv*", "srv**"}) {
+    EXPECT_TRUE(parse_symbol_path(text).servers.empty()) << text;
+    EXPECT_EQ(left_out(parse_symbol_path(text)), Texts{std::string(kMicrosoftServer) + " has no store for its files"});
   }
 }
 
