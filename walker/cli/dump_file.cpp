@@ -113,7 +113,9 @@ class DumpFileRun {
   }
 
   void say_missing_images() const {
-    say(missing_images_text(missing_images_));
+    std::string images = missing_images_text(missing_images_);
+    if (!images.empty()) images += symbols_.loader.advice();  // servers have images too
+    say(images);
     say(missing_assemblies_text(missing_assemblies_));
   }
 

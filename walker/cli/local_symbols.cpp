@@ -72,7 +72,9 @@ std::vector<std::string> missing_folders(const SymbolPath& path) {
 }
 
 void say_missing_folders(const SymbolChoice& choice) {
-  const auto lines = missing_folders(parse_symbol_path(choice.path.value_or(""), default_symbol_store()));
+  // What is not asked is not said to be missing, except for Microsoft's server, which may lack a store.
+  const SymbolAsking asking = choice.asking == SymbolAsking::online ? choice.asking : SymbolAsking::by_path;
+  const auto lines = missing_folders(parse_symbol_path(choice.path.value_or(""), default_symbol_store(), asking));
   constexpr std::size_t kMaxShown = 20;
   for (std::size_t i = 0; i < std::min(lines.size(), kMaxShown); ++i) {
     print_failure({ExitCode::ok, "--symbol-path: " + lines[i]});

@@ -110,7 +110,7 @@ std::vector<std::string> SymbolLoader::lines(const std::vector<MissingPdb>& miss
 }
 
 std::string SymbolLoader::advice() const {
-  if (asks_ || asking_ == SymbolAsking::offline) return {};
+  if (asks_ || asking_ != SymbolAsking::by_path) return {};
   return "; with --symbols online, mixwalk asks Microsoft's symbol server";
 }
 

@@ -599,6 +599,10 @@ class Test:
         self.expect(second.stderr == "" and second.stdout == online, f"default store, again: {second.stderr}")
         again = [path for path in Handler.asked if "app.pdb" in path]
         self.expect(not again, f"default store: asked again for {again}")
+        if not self.wine:  # where a user always has a folder
+            nowhere = shown("--symbols", "online", HOME="")
+            self.expect("has no store for its files, and is left out: " in nowhere.stderr and
+                        "--symbols online" not in nowhere.stderr, f"no default store: {nowhere.stderr}")
         shutil.rmtree(store, ignore_errors=True)
 
     def out_of_wine(self, *command):

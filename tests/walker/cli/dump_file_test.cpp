@@ -107,7 +107,8 @@ TEST(DumpFile, ImagesWhoseUnwindDataIsMissingAreNamed) {
   const Shown result = shown(dump);
   EXPECT_EQ(result.code, ExitCode::ok);
   EXPECT_NE(result.err.find("the unwind data of the images app.exe, ntdll.dll is not in the dump, so stacks end in "
-                            "these images; name their folders with --symbol-path\n"),
+                            "these images; name their folders with --symbol-path; with --symbols online, mixwalk asks "
+                            "Microsoft's symbol server\n"),
             std::string::npos)
       << result.err;
   EXPECT_EQ(shown(test::two_frames()).err.find("unwind data"), std::string::npos);

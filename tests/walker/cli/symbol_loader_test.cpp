@@ -71,6 +71,11 @@ TEST_F(SymbolLoaderTest, SaysHowMissingFilesAreFound) {
   EXPECT_TRUE(by_path.lines({}).empty());
   // Who wants no server needs no advice.
   EXPECT_TRUE(loader("", SymbolAsking::offline).lines({{"a.pdb", "1"}}).empty());
+  // Nor does who has followed it, but has no store.
+  SymbolLoader no_store(parse_symbol_path("", "", SymbolAsking::online), {.asking = SymbolAsking::online},
+                        std::make_unique<FakeServer>());
+  EXPECT_EQ(no_store.servers(), nullptr);
+  EXPECT_THAT(no_store.lines({{"a.pdb", "1"}}), ElementsAre("1 PDB was not found: a.pdb"));
 }
 
 // A server that is silent: it asks for a while whether it may go on.
