@@ -141,6 +141,7 @@ class PathParser {
     bool named = false;  // whether any part says something
     for (std::string_view part : parts) {
       part = trimmed(part);
+      if (ascii_lower(part) == "srv") continue;  // srv*C:\a*srv*C:\b*URL, which some pages show
       named = named || !part.empty();
       if (!server.empty()) {
         if (!part.empty()) {

@@ -426,6 +426,8 @@ std::optional<FetchedFile> SymbolServers::keep(const Server& server, Request& re
   loaded_.push_back({key.name, bytes->size(), server.url, server.stores.front()});
   for (std::size_t i = 1; i < server.stores.size(); ++i) {
     Request copy(*this, key, server.stores[i]);
+    // The store may be the same folder by another name (C:\sym, c:/Sym). Its lock is then held by this request.
+    if (std::filesystem::exists(path_of_utf8(copy.path()), error)) continue;
     const std::string_view content(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     bool begun = copy.begin(content.size());
     // Another process is loading a file of this name, perhaps another build of it.

@@ -82,6 +82,7 @@ TEST(SymbolPathTest, EmptyPartsAreTheDefaultStore) {
   EXPECT_TRUE(parse_symbol_path("cache*", "/d").servers.empty());
   EXPECT_TRUE(parse_symbol_path("srv*C:\\a", "/d").servers.empty());
   // Debuggers read this as Microsoft's server.
+  EXPECT_EQ(parse_symbol_path("srv*/a*SRV*/b*https://x", "/d").servers, (Servers{{"https://x", {"/a", "/b"}}}));
   EXPECT_EQ(parse_symbol_path("srv*", "/d").servers, (Servers{{std::string(kMicrosoftServer), {"/d"}}}));
 }
 

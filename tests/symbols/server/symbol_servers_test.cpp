@@ -227,6 +227,16 @@ TEST_F(SymbolServersTest, AllStoresOnTheLeftGetIt) {
   EXPECT_EQ(files().size(), 3u);
 }
 
+// Real case: cache*C:/sym;srv*C:\Sym*https://a. The command waited for its own lock, until all time was used up.
+TEST_F(SymbolServersTest, OneFolderByTwoNames) {
+  http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "pdb"};
+  SymbolServers asked({{"https://a", {store(), store() + "/", store() + "/../store"}}}, http_, watch_,
+                      {.all = std::chrono::seconds(5)});
+  EXPECT_TRUE(asked.fetch(kKey, says("pdb")));
+  EXPECT_THAT(asked.problems(), ElementsAre());
+  EXPECT_EQ(files(), Texts{kept()});
+}
+
 TEST_F(SymbolServersTest, OtherFileIsNotKept) {
   http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "other"};
   http_.pages["https://b/app.pdb/ABC1/app.pdb"] = {.body = "pdb"};
