@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr char kWaitCall[] = "System.Threading.SemaphoreSlim.Wait(System.Int32, System.Threading.CancellationToken)";
+constexpr char kEnter[] = "System.Threading.SemaphoreSlim.Wait(System.Int32, System.Threading.CancellationToken)";
 constexpr char kTryAdd[] =
     "System.Collections.Concurrent.BlockingCollection<System.__Canon>.TryAddWithNoTimeValidation(System.__Canon, "
     "System.Int32, System.Threading.CancellationToken)";
@@ -17,7 +17,7 @@ constexpr char kAdd[] = "System.Collections.Concurrent.BlockingCollection<System
 class QueuePositions : public testing::Test, protected test::StandingProgram {
  protected:
   QueuePositions() {
-    add_thread(0x10, {kWaitCall, kTryAdd, kAdd, "Orders.Put()"});
+    add_thread(0x10, {kEnter, kTryAdd, kAdd, "Orders.Put()"});
     collection = new_collection(queue);
     leave(3, collection);
     leave(4, semaphore_of(collection));
