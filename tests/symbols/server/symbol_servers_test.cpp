@@ -231,7 +231,7 @@ TEST_F(SymbolServersTest, AllStoresOnTheLeftGetIt) {
 TEST_F(SymbolServersTest, OneFolderByTwoNames) {
   http_.pages["https://a/app.pdb/ABC1/app.pdb"] = {.body = "pdb"};
   SymbolServers asked({{"https://a", {store(), store() + "/", store() + "/../store"}}}, http_, watch_,
-                      {.all = std::chrono::seconds(5)});
+                      {.all = std::chrono::seconds(60)});
   EXPECT_TRUE(asked.fetch(kKey, says("pdb")));
   EXPECT_THAT(asked.problems(), ElementsAre());
   EXPECT_EQ(files(), Texts{kept()});
