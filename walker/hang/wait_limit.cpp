@@ -9,7 +9,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::string_view kThreading = "System.Threading.";
-constexpr std::string_view kCollection = "System.Collections.Concurrent.BlockingCollection<";
+constexpr std::string_view kCollection = "System.Collections.Concurrent.BlockingCollection";
 
 // Methods that have a limit, or may be called by one without a limit that the JIT has made one method of with its
 // caller.
@@ -71,7 +71,7 @@ WaitLimit limit_of_wait(const Thread& thread) {
     if (i < begin || frame.kind != FrameKind::managed) continue;
     if (frame.name.starts_with(kCollection)) {
       // The outermost method decides: Add calls TryAddWithNoTimeValidation, and TryAdd jumps to it.
-      tries_collection = frame.name.find(">.TryAdd") != std::string::npos;
+      tries_collection = frame.name.find(".TryAdd") != std::string::npos;
     } else if (frame.name.starts_with(kThreading)) {
       outermost = &frame;
     } else {

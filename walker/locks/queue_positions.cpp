@@ -21,7 +21,8 @@ constexpr int kMaxLooks = 3;
 constexpr std::uint32_t kMaxSegmentLength = 1 << 20;  // ConcurrentQueue<T>.MaxSegmentLength (public)
 constexpr std::size_t kMaxBagQueues = 1000;            // one for each thread that has added items
 
-constexpr std::string_view kCollection = "System.Collections.Concurrent.BlockingCollection<",
+// From inside, methods of .NET 8 and 9 have no type arguments: BlockingCollection.Add(!0).
+constexpr std::string_view kCollection = "System.Collections.Concurrent.BlockingCollection",
                            kQueue = "System.Collections.Concurrent.ConcurrentQueue<",
            kBag = "System.Collections.Concurrent.ConcurrentBag<";
 
@@ -51,7 +52,10 @@ class PositionSearch {
     std::uint64_t position = 0;
     for (int i = 0; i < kMaxLooks && position == 0; ++i) {
       const std::vector<std::uint64_t> words = waiting_.all_words_of(thread, end);
-      if (words.empty()) return waiting_.has_left(thread) ? snapshot_.unix_time_ms : 0;
+      if (words.empty()) {
+        if (waiting_.has_left(thread)) return snapshot_.unix_time_ms;
+        continue;  // it may be back by now
+      }
       const bool live = forget_what_was_read(target_, clr_);
       position = position_of(words);
       if (!live) break;

@@ -147,6 +147,21 @@ TEST_F(QueuePositions, OfAThreadThatHasLeftItsWaitIsTheTime) {
   EXPECT_EQ(find(), 0u);
 }
 
+TEST_F(QueuePositions, OfAThreadThatIsBackAfterALook) {
+  const std::uint64_t waits = target.rip;
+  target.rip += 4;
+  target.on_capture = [&] { target.rip = waits; };
+  EXPECT_EQ(find(), 0x20'0000'0007u);
+}
+
+// As a look from inside names the methods of .NET 8 and 9.
+TEST_F(QueuePositions, OfMethodsWithoutTypeArguments) {
+  for (StackFrame& frame : snapshot.threads[0].stack.frames) {
+    if (const std::size_t at = frame.name.find("<System.__Canon>"); at != frame.name.npos) frame.name.erase(at, 16);
+  }
+  EXPECT_EQ(find(), 0x20'0000'0007u);
+}
+
 TEST_F(QueuePositions, AreReadAgainIfACollectionMovedTheObjects) {
   const std::uint64_t moved = heap.object(collection_type);
   target.live = true;
