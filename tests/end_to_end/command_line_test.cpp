@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/end_to_end/hang_suite.h"
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/remove_tree.h"
@@ -41,19 +42,8 @@ bool is_there(const std::string& path) {
   return GetFileAttributesW(to_utf16(path).c_str()) != INVALID_FILE_ATTRIBUTES;
 }
 
-// hang.exe is started once for all cases.
-class CommandLine : public ::testing::Test {
+class CommandLine : public HangSuite {
  protected:
-  static void SetUpTestSuite() {
-    hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
-    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
-  }
-  static void TearDownTestSuite() {
-    hang_->write_line("STOP");
-    EXPECT_EQ(hang_->wait(20'000), 0u);
-    hang_.reset();
-  }
-
   CommandLine() : file_(temporary_file("command_line.mixwalk")) { remove_file(file_); }
   ~CommandLine() override { remove_file(file_); }
 
@@ -72,7 +62,6 @@ class CommandLine : public ::testing::Test {
     return id;
   }
 
-  static inline std::optional<ChildProcess> hang_;
   std::string file_;
 };
 

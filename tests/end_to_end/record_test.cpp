@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/end_to_end/hang_suite.h"
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/repository_files.h"
@@ -42,19 +43,9 @@ std::map<std::string, Followed> by_thread(const Recording& recording) {
   return threads;
 }
 
-// Records hang.exe, which is started once for all cases.
-class Record : public ::testing::Test {
+// Records hang.exe.
+class Record : public HangSuite {
  protected:
-  static void SetUpTestSuite() {
-    hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
-    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
-  }
-  static void TearDownTestSuite() {
-    hang_->write_line("STOP");
-    EXPECT_EQ(hang_->wait(20'000), 0u);
-    hang_.reset();
-  }
-
   Record() : file_(temporary_file("record.mixwalk")) {}
   ~Record() override { remove_file(file_); }
 
@@ -65,7 +56,6 @@ class Record : public ::testing::Test {
     return run_program(options);
   }
 
-  static inline std::optional<ChildProcess> hang_;
   std::string file_;
 };
 
