@@ -30,4 +30,11 @@ std::string valid_utf8(std::string_view text) {
   return out;
 }
 
+std::string_view cut_text(std::string_view text, std::size_t most) noexcept {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 }  // namespace mixwalk

@@ -21,4 +21,7 @@ Utf8Character first_character(std::string_view text) noexcept;
 // of most formats refuse a whole document because of one bad byte.
 std::string valid_utf8(std::string_view text);
 
+// The first `most` bytes of a text of UTF-8, or fewer, so that no character is cut.
+std::string_view cut_text(std::string_view text, std::size_t most) noexcept;
+
 }  // namespace mixwalk

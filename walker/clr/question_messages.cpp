@@ -221,13 +221,6 @@ void fields(MessageIO& io, QuestionMessage& message) {
 
 }  // namespace
 
-std::string_view cut_text(std::string_view text, std::size_t most) noexcept {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
 std::string encode_question(const QuestionMessage& message) {
   std::string bytes(4, '\0');
   write_message(bytes, message, fields);

@@ -23,8 +23,6 @@ inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question
 // The number of addresses in one question for methods, types or places in IL. All their names fit into a message.
 inline constexpr std::size_t kMaxNamesAsked = 200;
 inline constexpr std::size_t kMaxNameBytes = 8192;  // of one name; longer ones are cut
-// The first `most` bytes of a text of UTF-8, or fewer, so that no character is cut.
-std::string_view cut_text(std::string_view text, std::size_t most) noexcept;
 // The number of addresses in one question for types with their fields, and of fields of one type. Real types have some
 // hundred fields, those that tools generate included.
 inline constexpr std::size_t kMaxTypesAsked = 20, kMaxTypeFields = 1000;

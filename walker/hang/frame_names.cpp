@@ -7,6 +7,7 @@
 #include "symbols/demangle/demangle.h"
 #include "symbols/demangle/managed_name.h"
 #include "unmanaged/ascii_lower.h"
+#include "walker/base/utf8.h"
 #include "walker/model/runtime_images.h"
 
 namespace mixwalk {
@@ -32,9 +33,7 @@ constexpr std::size_t kMaxShown = 200;
 
 std::string clipped(std::string_view name) {
   if (name.size() <= kMaxShown) return std::string(name);
-  std::size_t end = kMaxShown;
-  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // inside a UTF-8 character
-  return std::string(name.substr(0, end)) + "…";
+  return std::string(cut_text(name, kMaxShown)) + "…";
 }
 
 bool has_method(const Thread& thread, std::string_view begin) {

@@ -20,5 +20,12 @@ TEST(Utf8, EveryByteOfNoCharacterIsReplaced) {
   EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD") << "past U+10FFFF";
 }
 
+TEST(Utf8, TextsAreCutBetweenCharacters) {
+  EXPECT_EQ(cut_text("abc", 3), "abc");
+  EXPECT_EQ(cut_text("abc", 2), "ab");
+  EXPECT_EQ(cut_text("a\xC3\xBC", 2), "a");
+  EXPECT_EQ(cut_text("\x80\x80", 1), "");
+}
+
 }  // namespace
 }  // namespace mixwalk
