@@ -23,9 +23,10 @@ unsigned alarm(unsigned seconds) { return (unsigned)syscall(SYS_alarm, seconds =
 // objects" and then reads "a GC begins", without a barrier; the GC writes "a GC begins", calls this function, and then
 // reads what the threads have written. If the function does nothing, both can miss the other's write, and the GC moves
 // objects that the thread uses. Real case: two threads that do the same, without .NET and without mixwalk, both missed
-// it in 7,524 of 100,000 rounds, and in none with this library. Very likely also: torture.exe ended once in hundreds of
-// runs with a NullReferenceException in Thread.StartCallback, whose `this` was null. Remedy: the function makes the
-// kernel's call for this purpose. Test: WriteBuffers.
+// it in 7,524 of 100,000 rounds, and in none with this library. Very likely also: once in hundreds of runs, torture.exe
+// ended with a NullReferenceException in Thread.StartCallback, which read 0x20, the place of _startHelper in a Thread:
+// a GC had taken the object of a thread that was about to begin for a dead one. Remedy: the function makes the kernel's
+// call for this purpose. Test: WriteBuffers.
 static int64_t __attribute__((ms_abi)) flush_write_buffers(void) {
   long result;
   __asm__ volatile("syscall"

@@ -11,6 +11,7 @@
 #include "walker/clr/tasks/managed_objects.h"
 #include "walker/hang/frame_names.h"
 #include "walker/locks/waiting_threads.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -69,15 +70,16 @@ class CallbackSearch {
       if (thread == snapshot_.threads.end() || !runs_callbacks(*thread)) continue;
       ends_[runner->second].push_back({waiter.thread->os_id});
     }
+    std::vector<Lock> callbacks;
     for (auto& [runner, of] : ends_) {
       std::ranges::sort(of, {}, &LockWaiter::os_id);
-      snapshot_.locks.push_back({.kind = LockKind::callback,
-                                 .type = std::string(kToken),
-                                 .owner = runner,
-                                 .held = true,
-                                 .waiters = std::move(of)});
+      callbacks.push_back({.kind = LockKind::callback,
+                           .type = std::string(kToken),
+                           .owner = runner,
+                           .held = true,
+                           .waiters = std::move(of)});
     }
-    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
+    add_locks(snapshot_, std::move(callbacks));
   }
 
  private:

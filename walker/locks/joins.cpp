@@ -47,12 +47,12 @@ class JoinSearch {
       if (joined == 0 || !listed || waiting_.all_words_of(*one.thread, one.end) != one.words) continue;
       ends_[joined].push_back({one.thread->os_id});
     }
+    std::vector<Lock> ends;
     for (auto& [joined, waiters] : ends_) {
       std::ranges::sort(waiters, {}, &LockWaiter::os_id);
-      snapshot_.locks.push_back(
-          {.kind = LockKind::thread_end, .owner = joined, .held = true, .waiters = std::move(waiters)});
+      ends.push_back({.kind = LockKind::thread_end, .owner = joined, .held = true, .waiters = std::move(waiters)});
     }
-    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
+    add_locks(snapshot_, std::move(ends));
   }
 
  private:

@@ -5,10 +5,12 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "unmanaged/home_space.h"
 #include "unmanaged/ascii_lower.h"
 #include "walker/locks/waiting_threads.h"
+#include "walker/model/thread_locks.h"
 #include "walker/target/process_block.h"
 
 namespace mixwalk {
@@ -116,12 +118,12 @@ class NativeLocks {
       if (!wait || ++waiters > kMaxWaiters) continue;
       if (auto lock = lock_of(thread, *wait)) readings.push_back({std::move(*lock), thread.os_id});
     }
-    for (Lock& lock : consistent_locks(readings)) {
+    std::vector<Lock> awaited = consistent_locks(readings);
+    for (Lock& lock : awaited) {
       const bool loader = lock.kind == LockKind::critical_section && lock.address == loader_lock_;
       if (loader) lock.type = kLoaderLock;
-      snapshot_.locks.push_back(std::move(lock));
     }
-    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
+    add_locks(snapshot_, std::move(awaited));
   }
 
  private:

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxBagQueues = 1000;            // one for each thread th
 // From inside, methods of .NET 8 and 9 have no type arguments: BlockingCollection.Add(!0).
 constexpr std::string_view kCollection = "System.Collections.Concurrent.BlockingCollection",
                            kQueue = "System.Collections.Concurrent.ConcurrentQueue<",
-           kBag = "System.Collections.Concurrent.ConcurrentBag<";
+                           kBag = "System.Collections.Concurrent.ConcurrentBag<";
 
 bool is_of_collection(const Frame& frame) {
   return frame.kind == FrameKind::managed && frame.name.starts_with(kCollection);

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "unmanaged/user_address.h"
 #include "walker/locks/object_paths.h"
 #include "walker/locks/waiting_threads.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -83,8 +85,7 @@ class ReaderSearch {
     }
     // Nobody waits for readers if all waiters wait for their turn.
     std::erase_if(snapshot_.locks, [](const Lock& lock) { return lock.type == kLock && lock.waiters.empty(); });
-    std::ranges::move(turns, std::back_inserter(snapshot_.locks));
-    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
+    add_locks(snapshot_, std::move(turns));
   }
 
  private:

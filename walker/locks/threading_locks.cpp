@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "unmanaged/user_address.h"
@@ -102,11 +103,11 @@ class ThreadingLockSearch {
       if (waiting_.all_words_of(*waiter.thread, waiter.end) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
-    for (Lock& lock : consistent_locks(readings)) {
+    std::vector<Lock> awaited = consistent_locks(readings);
+    for (Lock& lock : awaited) {
       if (lock.kind == LockKind::semaphore) leave_monitor(locks.at(lock.address).kept.front(), lock.waiters);
-      snapshot_.locks.push_back(std::move(lock));
     }
-    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
+    add_locks(snapshot_, std::move(awaited));
     if (!clr_.obstacle().empty() && snapshot_.locks_missing.empty()) snapshot_.locks_missing = clr_.obstacle();
   }
 

@@ -1,12 +1,12 @@
 #include "walker/locks/wait_chain.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
 
 #include "walker/locks/waiting_threads.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -64,8 +64,7 @@ void add_wait_chains(Snapshot& snapshot, Target& target, const AskWaitChain& ask
       add(found, *lock, !chain[1].name.empty(), thread.os_id);
     }
   }
-  std::ranges::move(found, std::back_inserter(snapshot.locks));
-  std::ranges::stable_sort(snapshot.locks, {}, &Lock::kind);
+  add_locks(snapshot, std::move(found));
 }
 
 }  // namespace mixwalk

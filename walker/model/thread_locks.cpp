@@ -1,6 +1,7 @@
 #include "walker/model/thread_locks.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mixwalk {
 
@@ -20,6 +21,11 @@ AwaitedLock lock_waited_for_by(const Snapshot& snapshot, std::uint32_t os_id) {
     }
   }
   return {};
+}
+
+void add_locks(Snapshot& snapshot, std::vector<Lock> locks) {
+  std::ranges::move(locks, std::back_inserter(snapshot.locks));
+  std::ranges::stable_sort(snapshot.locks, {}, &Lock::kind);
 }
 
 }  // namespace mixwalk

@@ -17,4 +17,7 @@ struct AwaitedLock {
 };
 AwaitedLock lock_waited_for_by(const Snapshot& snapshot, std::uint32_t os_id);
 
+// Adds locks behind those of the same kind. A snapshot has its locks in the order of their kinds.
+void add_locks(Snapshot& snapshot, std::vector<Lock> locks);
+
 }  // namespace mixwalk
