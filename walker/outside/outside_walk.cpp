@@ -147,12 +147,17 @@ class Walk {
   // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in
   // that method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy
   // machine a dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer
-  // was E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. If the code stays unknown,
-  // such as that of another compiler, it is not asked for twice. Test:
-  // OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
+  // was E_INVALIDARG. The code's page may be new as well: what was known of the memory says that no return address can
+  // point there. Real case: 6 stacks of 7,000 while torture.exe began. Remedy: the tables and the memory are read anew,
+  // and the same copy is walked again. If the code stays unknown, such as that of another compiler, it is not asked for
+  // twice. Tests: OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew, .CodeInANewPageIsAskedForAnew.
   void ask_anew(std::uint32_t os_id, Stack& stack, const RawSample& sample, Snapshot& so_far) {
     const auto begun = std::chrono::steady_clock::now();
-    if (!knowledge_.ask_anew || begun < ask_next_ || !knowledge_.ask_anew(so_far)) return;
+    if (!knowledge_.ask_anew || begun < ask_next_) return;
+    if (!knowledge_.ask_anew(so_far)) {
+      ask_next_ = std::chrono::steady_clock::time_point::max();
+      return;
+    }
     unlisted_.forget();
     tables_.forget();
     const CallAgreement before = agreement_;
@@ -162,28 +167,32 @@ class Walk {
       agreement_ = before;
     }
     if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
-    const bool whole = stack.whole();
-    for (const Frame& frame : stack.frames) {
-      if (may_be_new_code(whole, frame)) unknown_code_.insert(frame.address);
-    }
+    for (const std::uint64_t address : new_code(stack)) unknown_code_.insert(address);
     const auto now = std::chrono::steady_clock::now();
     ask_next_ = now + std::max<std::chrono::steady_clock::duration>(between_asking_anew_, kAskingShare * (now - begun));
   }
 
-  // Whether a frame of the stack that was walked last is in code outside the images that the tables, read anew, may
-  // describe. If the stack is whole, this can be a new method for which the runtime has registered unwind data with the
-  // system: so far it is taken for native code. `whole`: of the stack, which looks at all of its frames for that; asked
-  // for each frame, it took 15 s for 50,000 frames.
-  bool may_be_new_code(bool whole, const Frame& frame) const {
-    if (!is_outside_images(frame)) return false;
-    return !whole || (used_tables_ && frame.kind == FrameKind::native);
+  // The places of the stack that was walked last which the tables and the memory, read anew, may describe: the addresses
+  // of code outside the images, and of frames whose return address was refused. If the stack is whole, such code can be
+  // a new method for which the runtime has registered unwind data with the system: so far it is taken for native code.
+  std::vector<std::uint64_t> new_code(const Stack& stack) const {
+    std::vector<std::uint64_t> places;
+    const bool whole = stack.whole();  // asked for each frame, it took 15 s for 50,000 frames
+    if (whole && !used_tables_) return places;
+    // Most unknown code is that of another compiler, and hardly any return address is refused for good.
+    const bool tables_are_old = std::chrono::steady_clock::now() >= tables_are_old_;
+    std::uint64_t callee = 0;
+    for (const Frame& frame : stack.frames) {
+      const bool refused = frame.kind == FrameKind::gap && frame.why == OpenReason::no_call;
+      const bool unknown = is_outside_images(frame) && (!whole || frame.kind == FrameKind::native);
+      if (refused || (unknown && tables_are_old)) places.push_back(refused ? callee : frame.address);
+      callee = frame.address;
+    }
+    return places;
   }
-  // Whether the stack has such code for which the tables were not read anew before.
+  // Whether the stack has a place for which nothing was read anew before.
   bool has_new_code(const Stack& stack) const {
-    const bool whole = stack.whole();
-    return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
-      return may_be_new_code(whole, frame) && !unknown_code_.contains(frame.address);
-    });
+    return std::ranges::any_of(new_code(stack), [&](std::uint64_t place) { return !unknown_code_.contains(place); });
   }
 
   // Folklore: a program loaded and unloaded two DLLs in turn. Between the listing of the images and the capture of a
@@ -202,7 +211,8 @@ class Walk {
   const OutsideKnowledge& knowledge_;
   std::chrono::milliseconds between_asking_anew_;
   std::uint64_t end_ns_;
-  std::chrono::steady_clock::time_point ask_next_ = std::chrono::steady_clock::now() + between_asking_anew_;
+  const std::chrono::steady_clock::time_point tables_are_old_ = std::chrono::steady_clock::now() + between_asking_anew_;
+  std::chrono::steady_clock::time_point ask_next_{};
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses for which the tables were read anew
   ModuleTable table_;
   ModuleView view_;

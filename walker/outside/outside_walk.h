@@ -37,7 +37,8 @@ struct OutsideKnowledge {
 // The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
-  // The least time between two calls of OutsideKnowledge::ask_anew(), after which everything is read again.
+  // The least time between two calls of OutsideKnowledge::ask_anew(), after which everything is read again, and before
+  // the first one for unknown code.
   std::chrono::milliseconds between_asking_anew{100};
   std::size_t frames = 2'000'000;
 };

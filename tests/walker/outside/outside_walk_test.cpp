@@ -123,11 +123,10 @@ TEST_F(OutsideWalkTest, TheMomentOfADumpIsThatOfItsProcessorTimes) {
   EXPECT_FALSE(snapshot.threads[1].cpu);
 }
 
-// A dump in which one image is replaced by another one when it is read again.
-class ReplacedImage final : public Target {
+// A dump, of which a test may change something.
+class ChangedDump : public Target {
  public:
-  ReplacedImage(Target& dump, std::uint64_t base) : dump_(dump), base_(base) {}
-  bool is_still_loaded(std::uint64_t base) override { return base != base_; }
+  explicit ChangedDump(Target& dump) : dump_(dump) {}
 
   const Process& process() const noexcept override { return dump_.process(); }
   std::uint64_t unix_time_ms() const noexcept override { return dump_.unix_time_ms(); }
@@ -139,6 +138,15 @@ class ReplacedImage final : public Target {
 
  private:
   Target& dump_;
+};
+
+// One image is replaced by another one when it is read again.
+class ReplacedImage final : public ChangedDump {
+ public:
+  ReplacedImage(Target& dump, std::uint64_t base) : ChangedDump(dump), base_(base) {}
+  bool is_still_loaded(std::uint64_t base) override { return base != base_; }
+
+ private:
   std::uint64_t base_;
 };
 
@@ -257,6 +265,56 @@ TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {
   EXPECT_EQ(asked, 2);
   EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
   EXPECT_TRUE(stack.whole());
+}
+
+// The page of the code did not exist yet when its kind was asked.
+class NewPage final : public ChangedDump, OutsideMemory {
+ public:
+  explicit NewPage(Target& dump) : ChangedDump(dump) {}
+  OutsideMemory& outside() noexcept override { return *this; }
+  MemoryKind kind(std::uint64_t address) noexcept override {
+    const bool known = exists || address - 0x7000'0000 >= 0x100;
+    return known ? ChangedDump::outside().kind(address) : MemoryKind::nothing;
+  }
+
+  bool exists = false;
+};
+
+TEST_F(OutsideWalkTest, CodeInANewPageIsAskedForAnew) {
+  file_ = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true).build();
+  const Minidump read = Minidump::parse(file_);
+  DiskImages disk(no_files_, folder_files_, {});
+  DumpTarget dump(read, disk);
+  NewPage target(dump);
+  WordFrames jitted;
+  managed_.from = 0x7000'0000, managed_.bytes = 0x100;
+  int asked = 0;
+  bool runs = false;
+  const OutsideKnowledge knowledge{managed_, &jitted, {}, [&](Snapshot&) {
+    ++asked;
+    target.exists = runs;
+    return runs;
+  }};
+  const OutsideLimits limits{.between_asking_anew = std::chrono::hours(1)};  // the memory is asked about anew at once
+  EXPECT_THAT(frames(walk_outside(target, knowledge, limits).threads.at(0).stack),
+              ElementsAre("native 140001020", "gap"));
+  EXPECT_EQ(asked, 1);
+  runs = true;
+  EXPECT_THAT(frames(walk_outside(target, knowledge, limits).threads.at(0).stack),
+              ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
+  EXPECT_EQ(asked, 2);
+}
+
+// A target that does not run has nothing new for any of its threads.
+TEST_F(OutsideWalkTest, AfterARefusalNothingIsAskedForAnew) {
+  DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
+  for (std::uint32_t id = 2; id < 10; ++id) {
+    dump.thread({.id = id, .stack = stack_of(4), .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, stack_of(4))});
+  }
+  int asked = 0;
+  ask_anew_ = [&](Snapshot&) { return ++asked == 0; };
+  EXPECT_THAT(walk(dump, {.between_asking_anew = {}}).threads, SizeIs(9));
+  EXPECT_EQ(asked, 1);
 }
 
 // The runtime has registered the unwind data of a method that the library does not know yet. The stack is whole, but
