@@ -375,7 +375,8 @@ TEST_F(HangDump, SmallOnesThatTheRuntimeAddedToHaveTheStacksOfAFullOne) {
       SCOPED_TRACE(thread["name"]);
       // The runtime does not walk a thread that is in one of its stubs, so it adds nothing about the thread's methods.
       // Seen once in hundreds of runs: "spin", while its calls were counted.
-      if (thread["frames"][0]["kind"] == "stub" && thread["name"] == "spin") continue;
+      const Json& frames = thread["frames"];
+      if (thread["name"] == "spin" && !frames.empty() && frames[0]["kind"] == "stub") continue;
       EXPECT_EQ(threads.at(id)["whole"], true);
       EXPECT_EQ(frames_of(small, threads.at(id)), frames_of(dump_, thread));
     }

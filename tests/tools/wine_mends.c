@@ -1,5 +1,5 @@
-// Is loaded into Wine's server and into each program before everything else (tests/tools/wine), and mends two faults of
-// Wine.
+// tests/tools/wine loads this library into Wine's server and into each program before everything else. It mends two
+// faults of Wine.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/membarrier.h>
@@ -22,11 +22,14 @@ unsigned alarm(unsigned seconds) { return (unsigned)syscall(SYS_alarm, seconds =
 // Folklore: FlushProcessWriteBuffers of Wine 8 does nothing. .NET relies on it when a GC begins: a thread writes "I use
 // objects" and then reads "a GC begins", without a barrier; the GC writes "a GC begins", calls this function, and then
 // reads what the threads have written. If the function does nothing, both can miss the other's write, and the GC moves
-// objects that the thread uses. Real case: two threads that do the same, without .NET and without mixwalk, both missed
-// it in 7,524 of 100,000 rounds, and in none with this library. Very likely also: once in hundreds of runs, torture.exe
-// ended with a NullReferenceException in Thread.StartCallback, which read 0x20, the place of _startHelper in a Thread:
-// a GC had taken the object of a thread that was about to begin for a dead one. Remedy: the function makes the kernel's
-// call for this purpose. Test: WriteBuffers.
+// objects that the thread uses. Real case: two threads that do the same, without .NET and without mixwalk, each missed
+// the other's write in 7,524 of 100,000 rounds, and in none with this library. Very likely also: once in hundreds of
+// runs, torture.exe ended with a NullReferenceException in Thread.StartCallback, which read 0x20, the place of
+// _startHelper in a Thread: a GC had taken the object of a thread that was about to begin for a dead one. Remedy: the
+// function makes the kernel's call for this purpose. Test: WriteBuffers.
+//
+// The system call is made here, since libc's function sets errno, and this is called on a stack of Wine's. The call
+// cannot fail, since dlopen() below has registered the process for it.
 static int64_t __attribute__((ms_abi)) flush_write_buffers(void) {
   long result;
   __asm__ volatile("syscall"

@@ -4,11 +4,13 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "unmanaged/ascii_lower.h"
 #include "walker/locks/reader_locks.h"
 #include "walker/locks/threading_locks.h"
 #include "walker/model/runtime_images.h"
+#include "walker/model/thread_locks.h"
 #include "walker/target/process_block.h"
 
 namespace mixwalk {
@@ -93,7 +95,9 @@ void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
     runs(target, clr);
     found = consistent_monitors(found, read_locks(snapshot, target, clr, &threads));
   }
-  for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
+  std::vector<Lock> monitors;
+  for (FoundMonitor& monitor : found.monitors) monitors.push_back(std::move(monitor.lock));
+  add_locks(snapshot, std::move(monitors));
   snapshot.locks_missing = std::move(found.missing);
   add_threading_locks(snapshot, target, clr);
   add_readers(snapshot, target, clr);

@@ -52,9 +52,9 @@ Dispatchers dispatchers_of(const Module& ntdll, const MemoryReader& memory) {
           .callback = address_of("KiUserCallbackDispatcher")};
 }
 
-// Asking anew takes no more than this part of the time: 1 / kAskingShare.
+// After it was asked anew, this many times the time that it took passes before the next time.
 constexpr int kAskingShare = 10;
-constexpr std::size_t kMaxUnknownCode = 4096;
+constexpr std::size_t kMaxUnknownPlaces = 4096;
 
 bool is_outside_images(const Frame& frame) {
   return frame.kind != FrameKind::gap && frame.module == Frame::kNone;
@@ -91,7 +91,7 @@ class Walk {
     const bool jumped_away = crash != nullptr && crash->thread == of.os_id && crash->access == CrashAccess::execute;
     code_.not_executed = jumped_away ? crash->touched : 0;
     thread.stack = walk(of.os_id, sample);
-    if (has_new_code(thread.stack)) ask_anew(of.os_id, thread.stack, sample, so_far);
+    if (has_new_place(thread.stack)) ask_anew(of.os_id, thread.stack, sample, so_far);
     if (!images_still_loaded(thread.stack)) {
       thread.stack = {};
       thread.skipped = kImageUnloaded;
@@ -148,8 +148,8 @@ class Walk {
   // that method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy
   // machine a dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer
   // was E_INVALIDARG. The code's page may be new as well: what was known of the memory says that no return address can
-  // point there. Real case: 6 stacks of 7,000 while torture.exe began. Remedy: the tables and the memory are read anew,
-  // and the same copy is walked again. If the code stays unknown, such as that of another compiler, it is not asked for
+  // point there. Real case: 5 stacks of 4,719 while torture.exe began. Remedy: the tables and the memory are read anew,
+  // and the same copy is walked again. What stays unknown, such as the code of another compiler, is not asked for
   // twice. Tests: OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew, .CodeInANewPageIsAskedForAnew.
   void ask_anew(std::uint32_t os_id, Stack& stack, const RawSample& sample, Snapshot& so_far) {
     const auto begun = std::chrono::steady_clock::now();
@@ -160,39 +160,47 @@ class Walk {
     }
     unlisted_.forget();
     tables_.forget();
-    const CallAgreement before = agreement_;
-    if (Stack again = walk(os_id, sample); again.whole()) {
+    const CallAgreement agreement = agreement_;
+    const bool used_tables = used_tables_, whole = stack.whole();
+    const std::size_t unknown = unknown_places(stack, true).size();
+    Stack again = walk(os_id, sample);
+    // The code that the thread was in may have been freed meanwhile.
+    if (again.whole() || (!whole && unknown_places(again, true).size() <= unknown)) {
       stack = std::move(again);
     } else {
-      agreement_ = before;
+      agreement_ = agreement;
+      used_tables_ = used_tables;
     }
-    if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
-    for (const std::uint64_t address : new_code(stack)) unknown_code_.insert(address);
+    if (unknown_.size() > kMaxUnknownPlaces) unknown_.clear();
+    for (const std::uint64_t place : unknown_places(stack, true)) unknown_.insert(place);
     const auto now = std::chrono::steady_clock::now();
     ask_next_ = now + std::max<std::chrono::steady_clock::duration>(between_asking_anew_, kAskingShare * (now - begun));
   }
 
-  // The places of the stack that was walked last which the tables and the memory, read anew, may describe: the addresses
-  // of code outside the images, and of frames whose return address was refused. If the stack is whole, such code can be
-  // a new method for which the runtime has registered unwind data with the system: so far it is taken for native code.
-  std::vector<std::uint64_t> new_code(const Stack& stack) const {
+  // The places of a stack that could be known if everything was read anew. One is code outside the images, if the
+  // tables are old. If the stack is whole, that code may still be a method for which the runtime has registered unwind
+  // data with the system: so far it is taken for native code. Another place is a return address that was refused. It is
+  // identified by its frame, since hardly any is refused for good. `stack`: the one that was walked last.
+  std::vector<std::uint64_t> unknown_places(const Stack& stack, bool tables_are_old) const {
     std::vector<std::uint64_t> places;
     const bool whole = stack.whole();  // asked for each frame, it took 15 s for 50,000 frames
     if (whole && !used_tables_) return places;
-    // Most unknown code is that of another compiler, and hardly any return address is refused for good.
-    const bool tables_are_old = std::chrono::steady_clock::now() >= tables_are_old_;
-    std::uint64_t callee = 0;
-    for (const Frame& frame : stack.frames) {
-      const bool refused = frame.kind == FrameKind::gap && frame.why == OpenReason::no_call;
+    const StackFrame* callee = nullptr;
+    for (const StackFrame& frame : stack.frames) {
+      const bool refused = frame.kind == FrameKind::gap && frame.why == OpenReason::no_call && callee != nullptr &&
+                           (callee->kind == FrameKind::managed || !is_outside_images(*callee));
       const bool unknown = is_outside_images(frame) && (!whole || frame.kind == FrameKind::native);
-      if (refused || (unknown && tables_are_old)) places.push_back(refused ? callee : frame.address);
-      callee = frame.address;
+      if (refused) places.push_back(callee->address ^ callee->stack_pointer);
+      if (unknown && tables_are_old) places.push_back(frame.address);
+      callee = &frame;
     }
     return places;
   }
-  // Whether the stack has a place for which nothing was read anew before.
-  bool has_new_code(const Stack& stack) const {
-    return std::ranges::any_of(new_code(stack), [&](std::uint64_t place) { return !unknown_code_.contains(place); });
+  // Whether the stack has such a place for which nothing was read anew before.
+  bool has_new_place(const Stack& stack) const {
+    const bool tables_are_old = std::chrono::steady_clock::now() >= tables_are_old_;
+    return std::ranges::any_of(unknown_places(stack, tables_are_old),
+                               [&](std::uint64_t place) { return !unknown_.contains(place); });
   }
 
   // Folklore: a program loaded and unloaded two DLLs in turn. Between the listing of the images and the capture of a
@@ -213,7 +221,7 @@ class Walk {
   std::uint64_t end_ns_;
   const std::chrono::steady_clock::time_point tables_are_old_ = std::chrono::steady_clock::now() + between_asking_anew_;
   std::chrono::steady_clock::time_point ask_next_{};
-  std::unordered_set<std::uint64_t> unknown_code_;  // addresses for which the tables were read anew
+  std::unordered_set<std::uint64_t> unknown_;  // places that stayed unknown after everything was read anew
   ModuleTable table_;
   ModuleView view_;
   HiddenImages unlisted_;

@@ -27,7 +27,8 @@ struct OutsideKnowledge {
   std::function<bool(const TargetThread&)> wanted;
   // Makes `managed` and `jitted` forget what they know about a target that has run since. Before that, frames of
   // `so_far` get their names, because afterwards a FunctionID may mean another method. Returns false if the target does
-  // not run, or if the runtime's library does not answer; nothing new is known then. If empty, nothing is asked anew.
+  // not run, or if the runtime's library does not answer; nothing new is known then, and it is not called again. If
+  // empty, nothing is asked anew.
   std::function<bool(Snapshot& so_far)> ask_anew;
   // The calls from managed to native code that a thread of the system is in, as the runtime has noted them. If empty,
   // none are known.
@@ -37,8 +38,8 @@ struct OutsideKnowledge {
 // The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
-  // The least time between two calls of OutsideKnowledge::ask_anew(), after which everything is read again, and before
-  // the first one for unknown code.
+  // The least time between two calls of OutsideKnowledge::ask_anew(). For code that is not known, this much time also
+  // passes before the first call.
   std::chrono::milliseconds between_asking_anew{100};
   std::size_t frames = 2'000'000;
 };

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "tests/builders/snapshot_builder.h"
 
 namespace mixwalk {
@@ -22,6 +26,19 @@ TEST(ThreadLocks, WhatAThreadWaitsFor) {
   EXPECT_EQ(lock_waited_for_by(snapshot, 0x1ac).lock, &snapshot.locks[1]);
   EXPECT_TRUE(lock_waited_for_by(snapshot, 0x1ac).pulse);
   EXPECT_EQ(lock_waited_for_by(snapshot, 0x999).lock, nullptr);
+}
+
+TEST(ThreadLocks, AreInTheOrderOfTheirKinds) {
+  Snapshot snapshot{.locks = {{.kind = LockKind::monitor, .address = 9}, {.kind = LockKind::thread_end, .address = 1}}};
+  add_locks(snapshot, {{.kind = LockKind::semaphore, .address = 3}, {.kind = LockKind::monitor, .address = 5}});
+  std::vector<std::pair<LockKind, std::uint64_t>> found;
+  for (const Lock& lock : snapshot.locks) found.emplace_back(lock.kind, lock.address);
+  std::vector<std::pair<LockKind, std::uint64_t>> expected = found;
+  std::ranges::stable_sort(expected, {}, &std::pair<LockKind, std::uint64_t>::first);
+  EXPECT_EQ(found, expected);
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0], (std::pair{LockKind::monitor, std::uint64_t{9}}));
+  EXPECT_EQ(found[1], (std::pair{LockKind::monitor, std::uint64_t{5}}));
 }
 
 }  // namespace

@@ -281,28 +281,39 @@ class NewPage final : public ChangedDump, OutsideMemory {
 };
 
 TEST_F(OutsideWalkTest, CodeInANewPageIsAskedForAnew) {
-  file_ = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true).build();
+  const std::vector<std::uint64_t> words{kJitted + 2, 0x1234, kInNtdll, 0};
+  DumpBuilder threads = standing_at(kInApp, words, true);
+  threads.memory(0x30'0000, stack_with(words));
+  threads.thread({.id = 2, .stack = 0x30'0000, .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, 0x30'0000)});
+  file_ = threads.build();
   const Minidump read = Minidump::parse(file_);
   DiskImages disk(no_files_, folder_files_, {});
   DumpTarget dump(read, disk);
   NewPage target(dump);
   WordFrames jitted;
   managed_.from = 0x7000'0000, managed_.bytes = 0x100;
-  int asked = 0;
-  bool runs = false;
+  int asked = 0, right = 0;
   const OutsideKnowledge knowledge{managed_, &jitted, {}, [&](Snapshot&) {
-    ++asked;
-    target.exists = runs;
-    return runs;
+    target.exists = ++asked == right;
+    return true;
   }};
-  const OutsideLimits limits{.between_asking_anew = std::chrono::hours(1)};  // the memory is asked about anew at once
-  EXPECT_THAT(frames(walk_outside(target, knowledge, limits).threads.at(0).stack),
-              ElementsAre("native 140001020", "gap"));
+  const auto stacks = [&](std::chrono::milliseconds between) {
+    asked = 0;
+    target.exists = false;
+    std::vector<std::vector<std::string>> out;
+    for (const Thread& thread : walk_outside(target, knowledge, {.between_asking_anew = between}).threads) {
+      out.push_back(frames(thread.stack));
+    }
+    return out;
+  };
+  const std::vector<std::string> gap{"native 140001020", "gap"},
+      whole{"native 140001020", "managed 70000042", "native 180001020"};
+  right = 1;
+  EXPECT_THAT(stacks(std::chrono::hours(1)), ElementsAre(whole, whole)) << "the first time, nothing is waited for";
   EXPECT_EQ(asked, 1);
-  runs = true;
-  EXPECT_THAT(frames(walk_outside(target, knowledge, limits).threads.at(0).stack),
-              ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
-  EXPECT_EQ(asked, 2);
+  right = 2;
+  EXPECT_THAT(stacks(std::chrono::hours(1)), ElementsAre(gap, gap)) << "what is known was read just now";
+  EXPECT_EQ(asked, 1);
 }
 
 // A target that does not run has nothing new for any of its threads.
