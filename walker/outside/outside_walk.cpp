@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -58,6 +59,10 @@ constexpr std::size_t kMaxUnknownPlaces = 4096;
 
 bool is_outside_images(const Frame& frame) {
   return frame.kind != FrameKind::gap && frame.module == Frame::kNone;
+}
+
+std::ptrdiff_t managed_frames(const Stack& stack) {
+  return std::ranges::count(stack.frames, FrameKind::managed, &Frame::kind);
 }
 
 class Walk {
@@ -161,11 +166,10 @@ class Walk {
     unlisted_.forget();
     tables_.forget();
     const CallAgreement agreement = agreement_;
-    const bool used_tables = used_tables_, whole = stack.whole();
-    const std::size_t unknown = unknown_places(stack, true).size();
+    const bool used_tables = used_tables_;
     Stack again = walk(os_id, sample);
     // The code that the thread was in may have been freed meanwhile.
-    if (again.whole() || (!whole && unknown_places(again, true).size() <= unknown)) {
+    if (again.whole() || (!stack.whole() && managed_frames(again) >= managed_frames(stack))) {
       stack = std::move(again);
     } else {
       agreement_ = agreement;

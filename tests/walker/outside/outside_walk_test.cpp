@@ -316,6 +316,28 @@ TEST_F(OutsideWalkTest, CodeInANewPageIsAskedForAnew) {
   EXPECT_EQ(asked, 1);
 }
 
+// Behind the new page, another return address is refused.
+TEST_F(OutsideWalkTest, OfTwoStacksThatAreNotWholeTheOneWithMoreManagedFramesIsTaken) {
+  file_ = standing_at(kInApp, {kJitted + 2, 0x1234, kJitted + 8, 0}, true).build();
+  const Minidump read = Minidump::parse(file_);
+  DiskImages disk(no_files_, folder_files_, {});
+  DumpTarget dump(read, disk);
+  NewPage target(dump);
+  WordFrames jitted;
+  managed_.from = kJitted, managed_.bytes = 8;
+  int asked = 0;
+  const OutsideKnowledge made{managed_, &jitted, {}, [&](Snapshot&) { return target.exists = ++asked != 0; }};
+  EXPECT_THAT(frames(walk_outside(target, made).threads.at(0).stack),
+              ElementsAre("native 140001020", "managed 70000042", "gap"));
+  const OutsideKnowledge freed{managed_, &jitted, {}, [&](Snapshot&) {
+    managed_.bytes = 0;
+    return ++asked != 0;
+  }};
+  EXPECT_THAT(frames(walk_outside(target, freed).threads.at(0).stack),
+              ElementsAre("native 140001020", "managed 70000042", "gap"));
+  EXPECT_EQ(asked, 2);
+}
+
 // A target that does not run has nothing new for any of its threads.
 TEST_F(OutsideWalkTest, AfterARefusalNothingIsAskedForAnew) {
   DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
