@@ -17,9 +17,10 @@ class HangSuite : public ::testing::Test {
     hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
     ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
   }
-  static void TearDownTestSuite() {
+  static void TearDownTestSuite() { stop(20'000); }
+  static void stop(DWORD milliseconds) {
     hang_->write_line("STOP");
-    EXPECT_EQ(hang_->wait(20'000), 0u);
+    EXPECT_EQ(hang_->wait(milliseconds), 0u);
     hang_.reset();
   }
 

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/builders/win/kept_ledger.h"
+#include "tests/end_to_end/hang_suite.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/suspend_counts.h"
@@ -33,18 +33,9 @@ namespace {
 
 constexpr DWORD kEndMs = 60'000;
 
-// hang.exe is started once for all cases of a suite.
-class WriteDump : public testing::Test {
+class WriteDump : public HangSuite {
  protected:
-  static void SetUpTestSuite() {
-    hang_.emplace(std::vector<std::string>{fixture("hang.exe")});
-    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
-  }
-  static void TearDownTestSuite() {
-    hang_->write_line("STOP");
-    EXPECT_EQ(hang_->wait(kEndMs), 0u);
-    hang_.reset();
-  }
+  static void TearDownTestSuite() { stop(kEndMs); }
 
   WriteDump() : path_(temporary_file("write_dump_test.dmp")) {}
   ~WriteDump() override {
@@ -57,7 +48,6 @@ class WriteDump : public testing::Test {
                                     CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
   }
 
-  static inline std::optional<ChildProcess> hang_;
   const std::string path_;
 };
 

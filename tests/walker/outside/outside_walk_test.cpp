@@ -46,6 +46,17 @@ DumpBuilder standing_at(std::uint64_t rip, const std::vector<std::uint64_t>& wor
   return with_outside_code(dump);
 }
 
+// The same with so many threads, which all stand there.
+DumpBuilder all_standing_at(std::uint64_t rip, const std::vector<std::uint64_t>& words, std::uint32_t threads) {
+  DumpBuilder dump = standing_at(rip, words, true);
+  const std::uint64_t stack = stack_of(words.size());
+  for (std::uint32_t id = 2; id <= threads; ++id) {
+    dump.thread({.id = id, .stack = stack, .stack_bytes = static_cast<std::uint32_t>(8 * words.size()),
+                 .registers = DumpBuilder::at(rip, stack)});
+  }
+  return dump;
+}
+
 class KnownCode final : public ManagedCode {
  public:
   Function at(std::uint64_t ip) noexcept override { return {ip - from < bytes ? id : 0, false}; }
@@ -281,11 +292,7 @@ class NewPage final : public ChangedDump, OutsideMemory {
 };
 
 TEST_F(OutsideWalkTest, CodeInANewPageIsAskedForAnew) {
-  const std::vector<std::uint64_t> words{kJitted + 2, 0x1234, kInNtdll, 0};
-  DumpBuilder threads = standing_at(kInApp, words, true);
-  threads.memory(0x30'0000, stack_with(words));
-  threads.thread({.id = 2, .stack = 0x30'0000, .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, 0x30'0000)});
-  file_ = threads.build();
+  file_ = all_standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, 2).build();
   const Minidump read = Minidump::parse(file_);
   DiskImages disk(no_files_, folder_files_, {});
   DumpTarget dump(read, disk);
@@ -340,10 +347,7 @@ TEST_F(OutsideWalkTest, OfTwoStacksThatAreNotWholeTheOneWithMoreManagedFramesIsT
 
 // A target that does not run has nothing new for any of its threads.
 TEST_F(OutsideWalkTest, AfterARefusalNothingIsAskedForAnew) {
-  DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
-  for (std::uint32_t id = 2; id < 10; ++id) {
-    dump.thread({.id = id, .stack = stack_of(4), .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, stack_of(4))});
-  }
+  const DumpBuilder dump = all_standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, 9);
   int asked = 0;
   ask_anew_ = [&](Snapshot&) { return ++asked == 0; };
   EXPECT_THAT(walk(dump, {.between_asking_anew = {}}).threads, SizeIs(9));
@@ -375,10 +379,7 @@ TEST_F(OutsideWalkTest, ANewMethodWithARegisteredTableIsAskedForAnew) {
 }
 
 TEST_F(OutsideWalkTest, CodeThatStaysUnknownIsNotAskedForTwice) {
-  DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
-  for (std::uint32_t id = 2; id < 5; ++id) {
-    dump.thread({.id = id, .stack = stack_of(4), .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, stack_of(4))});
-  }
+  const DumpBuilder dump = all_standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, 4);
   int asked = 0;
   std::size_t walked = 0;
   ask_anew_ = [&](Snapshot& so_far) {
