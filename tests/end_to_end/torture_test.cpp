@@ -83,7 +83,20 @@ struct Tally {
   std::map<std::string, std::size_t> impossible;  // numbers of stacks, by what is wrong with them
   // Numbers of stacks that could have shown an error, and are right.
   std::size_t own_methods = 0, own_images = 0;
+  std::size_t runtime_code = 0;  // frames in code that the runtime made and that belongs to no method
 };
+
+// Returns what is wrong if the stack has a nameless frame in such code. (A stub that is a method of the runtime may lose
+// its name with its code.)
+std::string nameless_code(const Thread& thread, std::size_t& named) {
+  std::string wrong;
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind != FrameKind::stub || frame.function != 0 || frame.module != Frame::kNone) continue;
+    if (frame.name.empty()) wrong = "code of the runtime without a name";
+    named += !frame.name.empty() && frame.inline_depth == 0;
+  }
+  return wrong;
+}
 
 // Checks every thread, whether its stack is whole or not.
 void look_for_the_impossible(const Snapshot& snapshot, const Thread& thread, Tally& tally) {
@@ -92,8 +105,8 @@ void look_for_the_impossible(const Snapshot& snapshot, const Thread& thread, Tal
   tally.own_methods += calls(names, "dm_A", "CalledByA") || calls(names, "dm_B", "CalledByB");
   tally.own_images +=
       calls(names, "hunt_calls_a", "turn_call_a") || calls(names, "hunt_calls_b", "turn_call_b");
-  for (const auto check : {&wrong_method, &wrong_image, &never_called}) {
-    const std::string wrong = check(names);
+  for (const std::string& wrong : {wrong_method(names), wrong_image(names), never_called(names),
+                                   nameless_code(thread, tally.runtime_code)}) {
     if (!wrong.empty() && ++tally.impossible[wrong] == 1) {
       tally.examples.push_back(wrong + ":\n" + to_text(snapshot, thread));
     }
@@ -149,8 +162,8 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
               tally.automatic.samples, counters.not_asked, tally.at_once.whole,
               tally.at_once.samples, tally.moments);
   if (tally.calls.calls != 0) std::printf("%s\n", sentence(tally.calls).c_str());
-  std::printf("dynamic methods named right %zu times, images that take turns %zu times\n",
-              tally.own_methods, tally.own_images);
+  std::printf("dynamic methods named right %zu times, images that take turns %zu times, code of the runtime %zu times\n",
+              tally.own_methods, tally.own_images, tally.runtime_code);
   for (const auto& [wrong, times] : tally.impossible) {
     std::printf("  impossible: %s, %zu times\n", wrong.c_str(), times);
   }

@@ -20,7 +20,7 @@ namespace mixwalk {
 // little-endian length, followed by a protobuf message of one field. The number of this field is the kind of the
 // message. Both ends treat what they read as hostile: decoding is bounded, throws nothing except std::bad_alloc, and
 // rejects what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 9;
+inline constexpr std::uint32_t kProtocolVersion = 10;
 
 // The largest length of a message. The largest real message is a thread's stack of kMaxFrames frames of at most 80
 // bytes each, half of which are managed and have inlined a stub.

@@ -296,12 +296,21 @@ TEST(Protocol, WhatStubsLeadTo) {
   for (const char* target : {"orders!wait", "", "orders!send", "orders!wait"}) {
     thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .target = target});
   }
-  // No name crosses the pipe with a frame, but a stub that was inlined has no FunctionID by which it could get one.
+  // Names cross the pipe with their FunctionID. A stub that was inlined has none by which it could get one.
   thread.stack.frames.back().inline_depth = 1;
   thread.stack.frames.back().name = "IL_STUB_PInvoke";
   const std::string sent = encode(thread);
   EXPECT_TRUE(decode(std::string_view(sent).substr(kLengthBytes)) == Message(thread));
   EXPECT_EQ(sent.find("orders!wait"), sent.rfind("orders!wait")) << "each text crosses the pipe once";
+}
+
+// A name is of a FunctionID, but code that the runtime made outside every method has none: its name comes with the frame.
+TEST(Protocol, TheKindOfTheRuntimesOwnCodeIsItsName) {
+  Thread thread{.os_id = 1};
+  thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .address = 0x680F'10E7, .name = "call counter"});
+  EXPECT_TRUE(through(thread) == Message(thread));
+  thread.stack.frames.back().function = 3;
+  EXPECT_EQ(std::get<Thread>(*through(thread)).stack.frames.back().name, "");
 }
 
 TEST(Protocol, ATargetThatWasNotSentIsRefused) {
