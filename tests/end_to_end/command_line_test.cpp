@@ -364,7 +364,12 @@ TEST(Demo, NoLineIsABareNumber) {
   orders.wait(10'000);
 
   // A line looks like "  #4   N  orders.dll!wait_for_reply+0xf  (orders.cpp:15)".
+  //
+  // Folklore: the thread "Inventory" never stands still, so it may be anywhere. Real case: in 5 of some 1,400 dumps
+  // right after the start it was in a function of coreclr.dll, which has names only with the runtime's PDB, and a
+  // single such frame is not folded. Remedy: the runtime's images are left out.
   const std::regex frame("  #[0-9]+ +[MNS]  (.*)");
+  const std::regex of_runtime(R"((coreclr|clrjit)\.dll!.*)");
   const std::regex number(R"((\[(code|managed code|stub) at )?([^ !]*!)?0x[0-9a-f]+.*)");
   std::istringstream lines(dumped.out);
   std::size_t frames = 0;
@@ -373,6 +378,7 @@ TEST(Demo, NoLineIsABareNumber) {
     if (line.ends_with('\r')) line.pop_back();
     if (!std::regex_match(line, parts, frame)) continue;
     ++frames;
+    if (std::regex_match(parts[1].str(), of_runtime)) continue;
     EXPECT_FALSE(std::regex_match(parts[1].str(), number)) << line;
   }
   EXPECT_GT(frames, 30u) << dumped.out;

@@ -10,8 +10,9 @@
 namespace mixwalk {
 
 // What kind of code the runtime has made at this address outside all images, by the code's own bytes: "write barrier",
-// "precode", "call counter", "interface dispatch", "virtual call", "helper". Empty if the bytes are of no known kind.
-// `ip`: of a thread, or interrupted, since all of this code jumps and calls nothing. Not frozen-safe.
+// "precode", "call counter", "interface dispatch", "virtual call", "helper", "shuffle thunk", "instantiating stub",
+// "unboxing stub", "jump stub". Empty if the bytes are of no known kind. `ip`: of a thread, or interrupted, since all of
+// this code jumps and calls nothing. Not frozen-safe.
 //
 // Folklore: such code belongs to no method, has no unwind data, and the profiling interface does not know it. The bytes
 // are those of .NET 10; write barriers, precode and call counters are the same in .NET 8 and 9. Real case: in
