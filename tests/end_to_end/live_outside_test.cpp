@@ -99,6 +99,29 @@ INSTANTIATE_TEST_SUITE_P(, LiveOutside, testing::Values("", "..\\fixtures-net8.0
                            return folder.empty() ? std::string("net10") : "net" + folder.substr(15, 1);
                          });
 
+// The leaf of such a thread belongs to no method, so its name has no FunctionID to come with.
+TEST(LiveOutsideRuntimeCode, AWriteBarrierHasItsName) {
+  ChildProcess program({fixture("hunt.exe"), "stores", "--busy"});
+  ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
+  const auto is_barrier = [](const Frames& frames) { return !frames.empty() && frames.front() == "stub write barrier"; };
+  constexpr int kLooks = 50;  // two threads are there some half of the time
+  bool inside = false, outside = false;
+  for (int i = 0; i < kLooks && !inside; ++i) {
+    for (const auto& [id, frames] : by_attach(program.id())) {
+      inside |= is_barrier(frames);
+      EXPECT_EQ(std::ranges::count(frames, "stub "), 0);
+    }
+  }
+  EXPECT_TRUE(inside);
+  OutsideSession session(program.id(), mixwalk_exe());
+  for (int i = 0; i < kLooks && !outside; ++i) {
+    for (const Thread& thread : session.dump().threads) outside |= is_barrier(from_outside(thread));
+  }
+  EXPECT_TRUE(outside);
+  program.write_line("STOP");
+  EXPECT_EQ(program.wait(20'000), 0u);
+}
+
 TEST(LiveOutsideLadder, RandomChainsHaveTheStacksOfAnAttach) {
   const int chains = wanted("MIXWALK_LADDER_CHAINS", 10, 1);
   ChildProcess ladder({fixture("ladder.exe"), "--chains", std::to_string(chains), "--seed", "14", "--out",

@@ -58,6 +58,26 @@ class TargetNumbers {
   std::size_t bytes_ = 0;
 };
 
+// Whether this is code that the runtime made and that is no method (name_runtime_code).
+bool is_runtime_code(const Frame& frame) {
+  return frame.kind == FrameKind::stub && frame.function == 0 && frame.inline_depth == 0 &&
+         frame.module == Frame::kNone;
+}
+
+// Names are sent once for each FunctionID. Two kinds of stubs have no FunctionID: code that is no method, whose name
+// goes with the frame, and a stub that the JIT has inlined, which is that of a P/Invoke. Throws if another frame came
+// with a name.
+//
+// Real case: the name of code that is no method was lost on the pipe, so 2 of some 300 dumps of orders-demo.exe from
+// inside, taken right after its start, showed "[stub at 0x680f10e7]" and not "[call counter]". Tests: protocol_test,
+// torture_test (nameless_code).
+void name_received(StackFrame& frame) {
+  constexpr std::size_t kMaxKindBytes = 64;
+  require(frame.name.empty() || (is_runtime_code(frame) && frame.name.size() <= kMaxKindBytes),
+          "the name of a frame is none");
+  if (frame.kind == FrameKind::stub && frame.inline_depth != 0) frame.name = kPInvokeStub;
+}
+
 // `run`: the index of the frame's run, or Frame::kNone. `target`: the number of frame.target among the thread's
 // targets, from 1 on; 0 if the frame has none.
 void fields(MessageIO& io, StackFrame& frame, std::int32_t& run, std::uint32_t& target) {
@@ -71,12 +91,7 @@ void fields(MessageIO& io, StackFrame& frame, std::int32_t& run, std::uint32_t& 
   io.int32(8, run, Frame::kNone);
   io.varint(9, target, 0);
   io.varint(10, frame.inline_depth, 0);
-  // Names are sent once for each FunctionID. Two kinds of stubs have none: one that the JIT has inlined, which is that of
-  // a P/Invoke, and code that is no method (name_runtime_code), whose name goes with the frame. Real case: the name of
-  // such code was lost on the pipe, so 2 of some 300 dumps of orders-demo.exe from inside, taken right after its start,
-  // showed "[stub at 0x680f10e7]" and not "[call counter]". Tests: protocol_test, torture_test (nameless_code).
-  if (frame.kind == FrameKind::stub && frame.inline_depth == 0 && frame.function == 0) io.string(23, frame.name, "");
-  if (!io.is_writing() && frame.kind == FrameKind::stub && frame.inline_depth != 0) frame.name = kPInvokeStub;
+  if (!io.is_writing() || is_runtime_code(frame)) io.string(23, frame.name, "");
   if (io.is_writing() && frame.il.assembly == Frame::kNone) return;
   io.int32(20, frame.il.assembly);
   io.varint(21, frame.il.method);
@@ -146,7 +161,9 @@ void thread_fields(MessageIO& io, Thread& thread) {
         if (is_new) all.string(kTarget, frame.target);
       }
       all.nested(8, [&](MessageIO& inner) { fields(inner, frame, run, target); });
-      if (!all.is_writing()) frame.target = received.at(target);
+      if (all.is_writing()) return;
+      frame.target = received.at(target);
+      name_received(frame);
     });
     all.messages(9, runs, all.kNoLimit, fields);
   });

@@ -10,19 +10,16 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint64_t kHeap = 0x6800'0000;
-constexpr std::array kImages = {
-    ModuleSpan{.base = 0x6801'0000, .size = 0x1000, .lock_risk = LockRisk::any},  // the runtime
-    ModuleSpan{.base = 0x6802'0000, .size = 0x1000},
-};
 
-// The bytes are those of .NET 10 in hunt.exe.
+// The bytes are those of .NET 10 in hunt.exe and torture.exe.
 class RuntimeCodeTest : public testing::Test {
  protected:
-  std::string_view at(std::uint32_t offset) { return runtime_code_kind(kHeap + offset, ModuleView(kImages), heap_); }
-  // jmp rel32 at this place.
-  void put_jump(std::uint32_t at, std::uint64_t to) {
-    heap_.put(at, {0xE9});
-    heap_.put32(at + 1, static_cast<std::uint32_t>(to - (kHeap + at + 5)));
+  std::string_view at(std::uint32_t offset) { return runtime_code_kind(kHeap + offset, heap_); }
+  // The runtime's Stub, with this code behind its header.
+  void put_stub(std::uint32_t at, std::uint32_t flags, std::uint32_t bytes, std::initializer_list<int> code) {
+    heap_.put32(at - 16, 3);
+    heap_.put32(at - 12, flags | bytes);
+    heap_.put(at, code);
   }
 
   BuiltMemory heap_{kHeap, 0x1000};
@@ -69,9 +66,9 @@ TEST_F(RuntimeCodeTest, DispatchOfInterfacesAndVirtualMethods) {
   EXPECT_EQ(at(0x143), "virtual call");
   heap_.put(0x14C, {1});
   EXPECT_EQ(at(0x143), "") << "no number of a slot follows";
-  heap_.put(0x180, {0x48, 0x8B, 1, 0x48, 0x8B, 0x80, 0xA0, 0, 0, 0, 0xFF, 0xA0, 0x90, 0, 0, 0, 0x20, 1, 0, 0});
+  heap_.put(0x180, {0x48, 0x8B, 1, 0x48, 0x8B, 0x80, 0x60, 1, 0, 0, 0xFF, 0x60, 0, 0x20, 1, 0, 0});
   EXPECT_EQ(at(0x18A), "virtual call");
-  EXPECT_EQ(at(0x190), "") << "behind its last instruction";
+  EXPECT_EQ(at(0x18D), "") << "behind its last instruction";
 }
 
 TEST_F(RuntimeCodeTest, DispatchOfInterfacesThatIsNotBoundToOneType) {
@@ -89,105 +86,101 @@ TEST_F(RuntimeCodeTest, DispatchOfInterfacesThatIsNotBoundToOneType) {
   EXPECT_EQ(at(0x31A), "interface dispatch");
 }
 
-TEST_F(RuntimeCodeTest, HelpersLeadIntoTheRuntime) {
-  heap_.put(0x100, {0x48, 0xB9, 0xF8, 0xFB, 0x27, 0x68, 0, 0, 0, 0});
-  put_jump(0x10A, 0x6801'0100);
-  EXPECT_EQ(at(0x100), "helper");
-  EXPECT_EQ(at(0x10A), "helper");
-  put_jump(0x10A, 0x6802'0100);
-  EXPECT_EQ(at(0x10A), "") << "another image";
-  put_jump(0x10A, kHeap + 0x800);
-  EXPECT_EQ(at(0x10A), "") << "unknown code";
-  heap_.put(0x800, {0x48, 0xB8});  // a jump stub
-  heap_.put64(0x802, 0x6801'0200);
-  heap_.put(0x80A, {0xFF, 0xE0});
-  EXPECT_EQ(at(0x10A), "helper");
-  heap_.put(0x200, {0x48, 0x8B, 0xD1, 0x48, 0xB9, 0x40, 0xAA, 0x0D, 0x68, 0, 0, 0, 0});
-  put_jump(0x20D, 0x6801'0100);
-  EXPECT_EQ(at(0x203), "helper");
-  heap_.put(0x300, {0x48, 0x8B, 0x41, 0x18, 0x48, 0x8B, 0x40, 0x10, 0x48, 0x85, 0xC0, 0x74, 1, 0xC3, 0x48, 0xBA});
-  put_jump(0x318, 0x6801'0100);
-  EXPECT_EQ(at(0x308), "helper");
-  heap_.put(0x400, {0x48, 0x8B, 0x41, 0x30, 0x48, 0x8B, 0x40, 0, 0x48, 0x8B, 0x40, 0x20, 0x48, 0x85, 0xC0, 0x74, 1,
-                    0xC3, 0x48, 0xBA});
-  put_jump(0x41C, 0x6801'0100);
-  EXPECT_EQ(at(0x404), "helper");
+TEST_F(RuntimeCodeTest, ShuffleThunks) {
+  // mov rax, rsp; mov r11, rcx; mov rcx, rdx; mov rdx, r8; mov r8, r9; mov r9, [rax + 40]; mov r10, [rax + 48];
+  // mov [rax + 40], r10; mov r10, [r11 + 32]; add r11, 32; jmp r10; and how the arguments are moved
+  put_stub(0x110, 0x5000'0000, 0x40,
+           {0x48, 0x8B, 0xC4, 0x49, 0x89, 0xCB, 0x48, 0x89, 0xD1, 0x4C, 0x89, 0xC2, 0x4D, 0x89, 0xC8, 0x4C, 0x8B, 0x48,
+            0x28, 0x4C, 0x8B, 0x50, 0x30, 0x4C, 0x89, 0x50, 0x28, 0x4D, 0x8B, 0x53, 0x20, 0x49, 0x83, 0xC3, 0x20, 0x41,
+            0xFF, 0xE2, 1, 0x80, 0, 0x80, 2, 0x80, 0xFF, 0xFF});
+  for (const std::uint32_t offset : {0x110, 0x113, 0x123, 0x133}) EXPECT_EQ(at(offset), "shuffle thunk") << offset;
+  EXPECT_EQ(at(0x136), "") << "behind its last instruction";
+  EXPECT_EQ(at(0x10C), "") << "its header";
+  heap_.put32(0x104, 0x40);
+  EXPECT_EQ(at(0x123), "") << "no flags";
+  heap_.put32(0x104, 0x5000'0020);
+  EXPECT_EQ(at(0x123), "") << "the code is shorter than what is behind the header";
+  heap_.put32(0x104, 0x5000'0040);
+  heap_.put32(0x100, 0);
+  EXPECT_EQ(at(0x123), "") << "nobody refers to it";
 }
 
-// The targets of helpers in .NET 10 are methods, whose entries are precode.
-TEST_F(RuntimeCodeTest, HelpersLeadToMethods) {
-  heap_.put(0x800, {0xFF, 0x25, 0xFA, 0x3F, 0, 0, 0x4C, 0x8B, 0x15, 0xFB, 0x3F, 0, 0, 0xFF, 0x25, 0xFD, 0x3F, 0, 0});
-  heap_.put(0x100, {0x48, 0x8B, 0x41, 0x30, 0x48, 0x8B, 0x40, 0, 0x48, 0x8B, 0x40, 0x20, 0x48, 0x85, 0xC0, 0x74, 1,
-                    0xC3, 0x48, 0xBA, 0xC8, 0x78, 0x0F, 0x68, 0, 0, 0, 0});
-  put_jump(0x11C, kHeap + 0x800);
-  for (const std::uint32_t offset : {0x100, 0x104, 0x108, 0x10C, 0x11C}) EXPECT_EQ(at(offset), "helper") << offset;
-  EXPECT_EQ(at(0x121), "") << "behind its last instruction";
-  // The dictionary may be too small: cmp [rax + …], size; jle to the jump.
-  heap_.put(0x140, {0x48, 0x8B, 0x41, 0x18, 0x48, 0x81, 0xB8, 0x10, 0, 0, 0, 0x28, 0, 0, 0, 0x7E, 0x0A, 0x48, 0x8B,
-                    0x80, 0x88, 0, 0, 0, 0x48, 0x85, 0xC0, 0x74, 1, 0xC3, 0x48, 0xBA, 0xC8, 0x78, 0x0F, 0x68, 0, 0, 0,
-                    0});
-  put_jump(0x168, kHeap + 0x800);
-  EXPECT_EQ(at(0x151), "helper");
-  put_jump(0x168, kHeap + 0x900);
-  EXPECT_EQ(at(0x151), "") << "unknown code";
-}
-
-TEST_F(RuntimeCodeTest, HelpersThatOnlyReadAValue) {
-  heap_.put(0x100, {0x48, 0xB8, 0x80, 3, 0, 0x2B, 0xF4, 0x7F, 0, 0, 0xC3, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC});
-  EXPECT_EQ(at(0x100), "helper");
-  EXPECT_EQ(at(0x10A), "helper");
-  EXPECT_EQ(at(0x10B), "") << "behind its last instruction";
-  heap_.put(0x10F, {0x90});
-  EXPECT_EQ(at(0x100), "") << "another compiler fills the rest with something else";
-  heap_.put(0x140, {0x48, 0xA1, 0x98, 0x0A, 0, 0x2B, 0xF4, 0x7F, 0, 0, 0x48, 0x83, 0xC0, 8, 0xC3, 0xCC});
-  EXPECT_EQ(at(0x14A), "helper");
-  heap_.put(0x180, {0x48, 0x8B, 0x41, 0x18, 0x48, 0x8B, 0x40, 0, 0xC3, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC});
-  EXPECT_EQ(at(0x180), "helper");
-  EXPECT_EQ(at(0x184), "helper");
-  heap_.put(0x1C0, {0x48, 0x8B, 0x41, 0x18, 0xC3, 0xCC, 0xCC, 0xCC});
-  EXPECT_EQ(at(0x1C0), "") << "any compiler makes this of a function that reads a field";
-}
-
-TEST_F(RuntimeCodeTest, StubsThatMoveArguments) {
-  // Of a delegate: mov r11, rcx; mov rcx, rdx; mov rdx, r8; mov r10, [r11 + 32]; add r11, 32; jmp r10. Where arguments
-  // lie on the stack, mov rax, rsp comes first.
-  heap_.put(0x100, {0x48, 0x8B, 0xC4, 0x49, 0x89, 0xCB, 0x48, 0x89, 0xD1, 0x4C, 0x89, 0xC2, 0x4D, 0x89, 0xC8, 0x4C,
-                    0x8B, 0x48, 0x28, 0x4C, 0x8B, 0x50, 0x30, 0x4C, 0x89, 0x50, 0x28, 0x4D, 0x8B, 0x53, 0x20, 0x49,
-                    0x83, 0xC3, 0x20, 0x41, 0xFF, 0xE2});
-  EXPECT_EQ(at(0x100), "shuffle thunk");
-  EXPECT_EQ(at(0x113), "shuffle thunk");
-  EXPECT_EQ(at(0x123), "shuffle thunk");
-  EXPECT_EQ(at(0x126), "");
-  heap_.put(0x103, {0x49, 0x89, 0xCA});
-  EXPECT_EQ(at(0x113), "") << "the delegate is not kept";
-  heap_.put(0x800, {0x4C, 0x8B, 0x15, 0xF9, 0x3F, 0, 0, 0xFF, 0x25, 0xFB, 0x3F, 0, 0});
+TEST_F(RuntimeCodeTest, InstantiatingStubs) {
   // mov r9, r8; mov r8, rdx; mov edx, method; mov eax, target; jmp rax
-  heap_.put(0x140, {0x4D, 0x89, 0xC1, 0x49, 0x89, 0xD0, 0xBA, 0x88, 0xBC, 0x24, 0x68, 0xB8, 0, 8, 0, 0x68, 0xFF, 0xE0});
-  EXPECT_EQ(at(0x146), "instantiating stub");
-  EXPECT_EQ(at(0x150), "instantiating stub");
-  heap_.put(0x180, {0x48, 0x83, 0xC1, 8, 0xB8, 0, 8, 0, 0x68, 0xFF, 0xE0});
-  EXPECT_EQ(at(0x184), "unboxing stub");
-  heap_.put(0x184, {0xB8, 0, 9, 0, 0x68, 0xFF, 0xE0});
-  EXPECT_EQ(at(0x184), "") << "it leads to unknown code";
-  heap_.put(0x1C0, {0x48, 0xB8, 0, 1, 1, 0x68, 0, 0, 0, 0, 0xFF, 0xE0});
-  EXPECT_EQ(at(0x1CA), "jump stub");
-  heap_.put(0x1C0, {0x48, 0xB8, 0, 1, 2, 0x68, 0, 0, 0, 0, 0xFF, 0xE0});
-  EXPECT_EQ(at(0x1CA), "") << "it leads into another image";
+  put_stub(0x110, 0x6000'0000, 0x18,
+           {0x4D, 0x89, 0xC1, 0x49, 0x89, 0xD0, 0xBA, 0x88, 0xBC, 0x24, 0x68, 0xB8, 0x10, 0xB8, 0x0A, 0x68, 0xFF, 0xE0});
+  EXPECT_EQ(at(0x110), "") << "no method";
+  heap_.put64(0x108, 0x6824'BBF8);
+  for (const std::uint32_t offset : {0x110, 0x116, 0x11B, 0x120}) EXPECT_EQ(at(offset), "instantiating stub") << offset;
+  EXPECT_EQ(at(0x122), "");
+  // The same with addresses of 8 bytes.
+  put_stub(0x150, 0x6000'0000, 0x20,
+           {0x49, 0x89, 0xD0, 0x48, 0xBA, 0x88, 0xBC, 0x24, 0x68, 0xF4, 0x7F, 0, 0, 0x48, 0xB8, 0x10, 0xB8, 0x0A, 0x68,
+            0xF4, 0x7F, 0, 0, 0xFF, 0xE0});
+  heap_.put64(0x148, 0x7FF4'6824'BBF8);
+  EXPECT_EQ(at(0x15D), "instantiating stub");
+  heap_.put(0x15D, {0x4C, 0xB8});
+  EXPECT_EQ(at(0x15D), "") << "the target is in another register";
 }
 
-// The code lies at the end of what can be read.
+TEST_F(RuntimeCodeTest, HelpersAreCalledByAnImportSlot) {
+  constexpr std::array kImages = {ModuleSpan{.base = kHeap + 0x800, .size = 0x200, .has_managed_code = true},
+                                  ModuleSpan{.base = kHeap + 0xA00, .size = 0x200}};
+  // mov rax, [rcx + 24]; mov rax, [rax]; ret
+  heap_.put(0x100, {0x48, 0x8B, 0x41, 0x18, 0x48, 0x8B, 0x40, 0, 0xC3});
+  const auto kind = [&](std::uint32_t ip, std::uint32_t return_address, FrameKind caller = FrameKind::managed) {
+    Stack stack;
+    stack.frames = {Frame{.kind = FrameKind::native, .address = kHeap + ip},
+                    Frame{.kind = caller, .address_kind = AddressKind::return_address,
+                          .address = kHeap + return_address}};
+    name_runtime_code(stack, ModuleView(kImages), heap_);
+    EXPECT_EQ(stack.frames[0].kind == FrameKind::stub, !stack.frames[0].name.empty());
+    return stack.frames[0].name;
+  };
+  const auto put_call = [&](std::uint32_t at, std::uint32_t slot) {
+    heap_.put(at, {0xFF, 0x15});
+    heap_.put32(at + 2, slot - (at + 6));
+  };
+  put_call(0x820, 0x9F0);
+  heap_.put64(0x9F0, kHeap + 0x100);
+  EXPECT_EQ(kind(0x100, 0x826), "helper");
+  EXPECT_EQ(kind(0x108, 0x826), "helper");
+  EXPECT_EQ(kind(0x140, 0x826), "") << "too far behind the slot's target";
+  EXPECT_EQ(kind(0xFF, 0x826), "") << "before the slot's target";
+  EXPECT_EQ(kind(0x100, 0x826, FrameKind::native), "");
+  EXPECT_EQ(kind(0x100, 0x827), "") << "no call ends there";
+  put_call(0x840, 0xAF0);
+  heap_.put64(0xAF0, kHeap + 0x100);
+  EXPECT_EQ(kind(0x100, 0x846), "") << "the slot is in another image";
+  put_call(0xA20, 0xAF0);
+  EXPECT_EQ(kind(0x100, 0xA26), "") << "an image without code compiled ahead of time";
+  put_call(0x860, 0x2000);
+  EXPECT_EQ(kind(0x100, 0x866), "") << "a slot that cannot be read";
+}
+
 TEST_F(RuntimeCodeTest, CodeThatIsCut) {
-  heap_.put(0xFF8, {0x48, 0x8B, 0x41, 0x18, 0x48, 0x8B, 0x40, 0});
-  EXPECT_EQ(at(0xFF8), "");
-  heap_.put(0xFF0, {0x48, 0x8B, 0x41, 0x18, 0x48, 0x8B, 0x40, 0, 0xC3, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC, 0xCC});
-  EXPECT_EQ(at(0xFF4), "helper");
-  heap_.put(0xFF0, {0x48, 0x89, 0xC1, 0x48, 0x89, 0xC1, 0x48, 0x89, 0xC1, 0x48, 0xB8, 0, 0, 0, 0, 0xE9});
-  EXPECT_EQ(at(0xFF3), "");
+  heap_.put(0xFF0, {0x48, 0x89, 0x11, 0x4C, 0x8B, 0xC1, 0x48});
+  EXPECT_EQ(at(0xFF0), "") << "what follows is no write barrier";
+  put_stub(0xFF0, 0x5000'0000, 0x40,
+           {0x48, 0x8B, 0xC4, 0x4D, 0x8B, 0x53, 0x20, 0x49, 0x83, 0xC3, 0x20, 0x41, 0xFF, 0xE2});
+  EXPECT_EQ(at(0xFF0), "") << "the header says that there is more";
+}
+
+// No address is before 0, and none behind the last one.
+TEST(RuntimeCode, AtTheEndsOfTheAddresses) {
+  BuiltMemory top(~std::uint64_t{0xFF}, 0x100);
+  top.put(0xF8, {0x48, 0x89, 0x11, 0x0F, 0x1F, 0, 0x48, 0xB8});
+  EXPECT_EQ(runtime_code_kind(~std::uint64_t{0}, top), "write barrier");
+  BuiltMemory bottom(0, 0x100);
+  bottom.put(0, {0x48, 0x89, 0x11, 0x0F, 0x1F, 0, 0x48, 0xB8});
+  EXPECT_EQ(runtime_code_kind(0x10, bottom), "write barrier");
+  bottom.put(0, {0});
+  EXPECT_EQ(runtime_code_kind(0x10, bottom), "");
 }
 
 TEST_F(RuntimeCodeTest, MemoryThatCannotBeRead) {
   EXPECT_EQ(at(0x2000), "");
-  EXPECT_EQ(runtime_code_kind(3, ModuleView(kImages), heap_), "");
+  EXPECT_EQ(runtime_code_kind(3, heap_), "");
 }
 
 TEST_F(RuntimeCodeTest, OnlyInterruptedCodeWithoutANameBecomesAStub) {
@@ -199,7 +192,7 @@ TEST_F(RuntimeCodeTest, OnlyInterruptedCodeWithoutANameBecomesAStub) {
                   Frame{.kind = FrameKind::native, .address = kHeap + 0x103, .module = 1},
                   Frame{.kind = FrameKind::managed, .address = kHeap + 0x103},
                   Frame{.kind = FrameKind::native, .address = kHeap + 0x800}};
-  name_runtime_code(stack, ModuleView(kImages), heap_);
+  name_runtime_code(stack, ModuleView(), heap_);
   EXPECT_EQ(stack.frames[0].kind, FrameKind::stub);
   EXPECT_EQ(stack.frames[0].name, "write barrier");
   EXPECT_EQ(stack.frames[1].kind, FrameKind::native);

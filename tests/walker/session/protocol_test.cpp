@@ -304,13 +304,33 @@ TEST(Protocol, WhatStubsLeadTo) {
   EXPECT_EQ(sent.find("orders!wait"), sent.rfind("orders!wait")) << "each text crosses the pipe once";
 }
 
-// A name is of a FunctionID, but code that the runtime made outside every method has none: its name comes with the frame.
+// Names are those of FunctionIDs. Code of the runtime that is no method has none, so its name comes with the frame.
 TEST(Protocol, TheKindOfTheRuntimesOwnCodeIsItsName) {
   Thread thread{.os_id = 1};
   thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .address = 0x680F'10E7, .name = "call counter"});
   EXPECT_TRUE(through(thread) == Message(thread));
   thread.stack.frames.back().function = 3;
   EXPECT_EQ(std::get<Thread>(*through(thread)).stack.frames.back().name, "");
+}
+
+// mixwalk names native frames itself: no name that a process sends may stand for one.
+TEST(Protocol, ANameOfAnotherFrameIsRefused) {
+  // The message is thread { frame { kind, name: "a", … } }.
+  const auto frame = [](int kind, std::initializer_list<int> more) {
+    std::string content = bytes({tag(1, kVarint), kind, static_cast<char>(tag(23, kBytes) | 0x80), 1, 1, 'a'});
+    content += bytes(more);
+    content.insert(0, bytes({tag(8, kBytes), static_cast<int>(content.size())}));
+    return bytes({tag(6, kBytes), static_cast<int>(content.size())}) + content;
+  };
+  constexpr int kStub = 2;
+  EXPECT_TRUE(decode(frame(kStub, {})));
+  EXPECT_FALSE(decode(frame(static_cast<int>(FrameKind::native), {})));
+  EXPECT_FALSE(decode(frame(kStub, {tag(1, kVarint), static_cast<int>(FrameKind::native)}))) << "the last kind counts";
+  EXPECT_FALSE(decode(frame(kStub, {tag(7, kVarint), 0}))) << "it lies in an image";
+  EXPECT_FALSE(decode(frame(kStub, {tag(10, kVarint), 1}))) << "an inlined stub has its own";
+  Thread thread{.os_id = 1};
+  thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .name = std::string(65, 'x')});
+  EXPECT_FALSE(through(thread));
 }
 
 TEST(Protocol, ATargetThatWasNotSentIsRefused) {
