@@ -103,7 +103,9 @@ INSTANTIATE_TEST_SUITE_P(, LiveOutside, testing::Values("", "..\\fixtures-net8.0
 TEST(LiveOutsideRuntimeCode, AWriteBarrierHasItsName) {
   ChildProcess program({fixture("hunt.exe"), "stores", "--busy"});
   ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
-  const auto is_barrier = [](const Frames& frames) { return !frames.empty() && frames.front() == "stub write barrier"; };
+  const auto is_barrier = [](const Frames& frames) {
+    return !frames.empty() && frames.front() == "stub write barrier";
+  };
   constexpr int kLooks = 50;  // two threads are there some half of the time
   bool inside = false, outside = false;
   for (int i = 0; i < kLooks && !inside; ++i) {
