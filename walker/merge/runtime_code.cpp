@@ -60,6 +60,14 @@ constexpr Shape kShapes[] = {
     shape("virtual call", 13, 0x48, 0x8B, 0x01, 0x48, 0x8B, 0x80, A, A, 0, 0, 0xFF, 0x60, A, A, A, 0, 0),
 };
 
+// What a ReadyToRun image has besides methods: the code that the first call through an import slot reaches.
+constexpr Shape kThunks[] = {
+    // (xor eax, eax or mov rax, r11;) push number; push [rip + …]; jmp [rip + …]
+    shape("import thunk", 16, 0x33, 0xC0, 0x6A, A, 0xFF, 0x35, A, A, A, A, 0xFF, 0x25),
+    shape("import thunk", 17, 0x49, 0x8B, 0xC3, 0x6A, A, 0xFF, 0x35, A, A, A, A, 0xFF, 0x25),
+    shape("import thunk", 14, 0x6A, A, 0xFF, 0x35, A, A, A, A, 0xFF, 0x25),
+};
+
 bool matches(const Shape& shape, std::span<const std::uint8_t> bytes) noexcept {
   for (std::size_t i = 0; i < shape.size; ++i) {
     if (shape.bytes[i] != kAny && shape.bytes[i] != bytes[i]) return false;
@@ -67,9 +75,12 @@ bool matches(const Shape& shape, std::span<const std::uint8_t> bytes) noexcept {
   return true;
 }
 
-// The kind of the code that begins at bytes[0] and has more than `offset` bytes.
-std::string_view kind_by_shape(std::span<const std::uint8_t> bytes, std::uint64_t offset) noexcept {
-  for (const Shape& shape : kShapes) {
+// The kind of the code that begins at `begin` and contains the place `offset` bytes behind it.
+std::string_view kind_by_shape(std::span<const Shape> shapes, std::uint64_t begin, std::uint64_t offset,
+                               const MemoryReader& memory) noexcept {
+  std::array<std::uint8_t, kMaxShapeBytes> room{};
+  const auto bytes = std::span(room).first(memory.read_up_to(begin, room.data(), room.size()));
+  for (const Shape& shape : shapes) {
     if (offset < shape.code_bytes && shape.size <= bytes.size() && matches(shape, bytes)) return shape.kind;
   }
   return {};
@@ -127,32 +138,49 @@ bool is_called_as_helper(std::uint64_t ip, std::uint64_t return_address, const M
   });
 }
 
-}  // namespace
-
-std::string_view runtime_code_kind(std::uint64_t ip, const MemoryReader& memory) noexcept {
+// Calls kind_at(begin, ip - begin) for each place before `ip` at which its code may begin, until one gives a kind.
+std::string_view first_kind(std::uint64_t ip, auto kind_at) noexcept {
   for (std::uint64_t begin = ip / kAlignment * kAlignment; ip - begin < kMaxCodeBytes; begin -= kAlignment) {
-    std::array<std::uint8_t, kMaxShapeBytes> bytes{};
-    const std::size_t known = memory.read_up_to(begin, bytes.data(), bytes.size());
-    if (known == 0) return {};
-    std::string_view kind = kind_by_shape(std::span(bytes).first(known), ip - begin);
-    if (kind.empty()) kind = kind_of_stub(begin, ip - begin, memory);
+    const std::string_view kind = kind_at(begin, ip - begin);
     if (!kind.empty() || begin < kAlignment) return kind;
   }
   return {};
 }
 
+std::string_view kind_of(const Stack& stack, std::size_t place, const ModuleView& images,
+                         const MemoryReader& memory) noexcept {
+  const Frame& frame = stack.frames[place];
+  if (frame.module != Frame::kNone) {
+    return first_kind(frame.address, [&](std::uint64_t begin, std::uint64_t offset) {
+      return kind_by_shape(kThunks, begin, offset, memory);
+    });
+  }
+  const std::string_view kind = runtime_code_kind(frame.address, memory);
+  if (!kind.empty() || place + 1 == stack.frames.size()) return kind;
+  const Frame& caller = stack.frames[place + 1];
+  const bool helps = caller.kind == FrameKind::managed &&
+                     is_called_as_helper(frame.address, caller.address, images, memory);
+  return helps ? "helper" : "";
+}
+
+}  // namespace
+
+std::string_view runtime_code_kind(std::uint64_t ip, const MemoryReader& memory) noexcept {
+  return first_kind(ip, [&](std::uint64_t begin, std::uint64_t offset) {
+    const std::string_view kind = kind_by_shape(kShapes, begin, offset, memory);
+    return kind.empty() ? kind_of_stub(begin, offset, memory) : kind;
+  });
+}
+
 void name_runtime_code(Stack& stack, const ModuleView& images, const MemoryReader& memory) {
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     Frame& frame = stack.frames[i];
-    const bool unknown = frame.kind == FrameKind::native && frame.module == Frame::kNone && frame.name.empty() &&
+    // A stub in an image is code of a ReadyToRun image that is no method.
+    const bool unknown = frame.kind == (frame.module == Frame::kNone ? FrameKind::native : FrameKind::stub) &&
+                         frame.function == 0 && frame.name.empty() && frame.inline_depth == 0 &&
                          frame.address_kind == AddressKind::instruction_pointer;
     if (!unknown || frame.address == 0) continue;
-    std::string_view kind = runtime_code_kind(frame.address, memory);
-    const Frame* const caller = kind.empty() && i + 1 < stack.frames.size() ? &stack.frames[i + 1] : nullptr;
-    if (caller != nullptr && caller->kind == FrameKind::managed &&
-        is_called_as_helper(frame.address, caller->address, images, memory)) {
-      kind = "helper";
-    }
+    const std::string_view kind = kind_of(stack, i, images, memory);
     if (kind.empty()) continue;
     frame.kind = FrameKind::stub;
     frame.name = kind;

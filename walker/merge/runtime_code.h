@@ -21,9 +21,9 @@ namespace mixwalk {
 // which has the bytes that were seen.
 std::string_view runtime_code_kind(std::uint64_t ip, const MemoryReader& memory) noexcept;
 
-// Makes stubs of the native frames in such code, with its kind as the name. The kind "helper" is known by the frame's
-// caller: code compiled ahead of time calls it to find a value, a type or a method. For a process that has a runtime.
-// Not frozen-safe.
+// Makes stubs of the native frames in such code, with its kind as the name. Two more kinds are "helper", which is known
+// by the frame's caller (code compiled ahead of time calls it to find a value, a type or a method), and "import thunk",
+// which is in the image of such code. For a process that has a runtime. Not frozen-safe.
 void name_runtime_code(Stack& stack, const ModuleView& images, const MemoryReader& memory);
 
 }  // namespace mixwalk

@@ -60,8 +60,7 @@ class TargetNumbers {
 
 // Whether this is code that the runtime made and that is no method (name_runtime_code).
 bool is_runtime_code(const Frame& frame) {
-  return frame.kind == FrameKind::stub && frame.function == 0 && frame.inline_depth == 0 &&
-         frame.module == Frame::kNone;
+  return frame.kind == FrameKind::stub && frame.function == 0 && frame.inline_depth == 0;
 }
 
 // Names are sent once for each FunctionID. Two kinds of stubs have no FunctionID: code that is no method, whose name

@@ -159,6 +159,21 @@ TEST_F(RuntimeCodeTest, HelpersAreCalledByAnImportSlot) {
   EXPECT_EQ(kind(0x100, 0x866), "") << "a slot that cannot be read";
 }
 
+TEST_F(RuntimeCodeTest, ImportThunksAreInImages) {
+  heap_.put(0x100, {0x33, 0xC0, 0x6A, 4, 0xFF, 0x35, 0xD6, 0xC4, 0x0B, 0, 0xFF, 0x25, 0xE0, 0xC4, 0x0B, 0});
+  heap_.put(0x110, {0x6A, 4, 0xFF, 0x35, 0xC8, 0xC4, 0x0B, 0, 0xFF, 0x25, 0xD2, 0xC4, 0x0B, 0, 0xCC, 0xCC});
+  heap_.put(0x120, {0x49, 0x8B, 0xC3, 0x6A, 1, 0xFF, 0x35, 0xB5, 0xC4, 0x0B, 0, 0xFF, 0x25, 0xBF, 0xC4, 0x0B, 0, 0xCC});
+  for (const std::uint32_t offset : {0x100, 0x10A, 0x110, 0x118, 0x120, 0x12B, 0x131, 0x140}) {
+    Stack stack;
+    stack.frames = {Frame{.kind = FrameKind::stub, .address = kHeap + offset, .module = 0}};
+    name_runtime_code(stack, ModuleView(), heap_);
+    EXPECT_EQ(stack.frames[0].name, offset < 0x131 ? "import thunk" : "") << offset;
+    stack.frames = {Frame{.kind = FrameKind::native, .address = kHeap + offset}};
+    name_runtime_code(stack, ModuleView(), heap_);
+    EXPECT_EQ(stack.frames[0].kind, FrameKind::native) << "code of another kind may look so";
+  }
+}
+
 TEST_F(RuntimeCodeTest, CodeThatIsCut) {
   heap_.put(0xFF0, {0x48, 0x89, 0x11, 0x4C, 0x8B, 0xC1, 0x48});
   EXPECT_EQ(at(0xFF0), "") << "what follows is no write barrier";

@@ -326,7 +326,7 @@ TEST(Protocol, ANameOfAnotherFrameIsRefused) {
   EXPECT_TRUE(decode(frame(kStub, {})));
   EXPECT_FALSE(decode(frame(static_cast<int>(FrameKind::native), {})));
   EXPECT_FALSE(decode(frame(kStub, {tag(1, kVarint), static_cast<int>(FrameKind::native)}))) << "the last kind counts";
-  EXPECT_FALSE(decode(frame(kStub, {tag(7, kVarint), 0}))) << "it lies in an image";
+  EXPECT_FALSE(decode(frame(kStub, {tag(6, kFixed64), 1, 0, 0, 0, 0, 0, 0, 0}))) << "it has a FunctionID";
   EXPECT_FALSE(decode(frame(kStub, {tag(10, kVarint), 1}))) << "an inlined stub has its own";
   Thread thread{.os_id = 1};
   thread.stack.frames.push_back(Frame{.kind = FrameKind::stub, .name = std::string(65, 'x')});
