@@ -12,6 +12,7 @@
 #include <regex>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "tests/end_to_end/hang_suite.h"
 #include "tests/end_to_end/recorded_file.h"
@@ -376,13 +377,19 @@ TEST(Demo, NoLineIsABareNumber) {
   const std::regex number(R"((\[(code|managed code|stub) at )?([^ !]*!)?0x[0-9a-f]+.*)");
   std::istringstream lines(dumped.out);
   std::size_t frames = 0;
+  bool runtime = false;  // whether the last frame was of the runtime
   std::smatch parts;
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();
-    if (!std::regex_match(line, parts, frame)) continue;
+    if (!std::regex_match(line, parts, frame)) {
+      runtime = false;  // another thread begins
+      continue;
+    }
     ++frames;
     const std::string label = parts[1];
-    if (std::regex_match(label, of_runtime)) continue;
+    const bool follows_runtime = std::exchange(runtime, std::regex_match(label, of_runtime));
+    EXPECT_FALSE(runtime && follows_runtime) << "two such frames are folded: " << line;
+    if (runtime) continue;
     if (std::regex_match(label, parts, of_wine) && in_wine_dispatcher(std::stoull(parts[1], nullptr, 16))) continue;
     EXPECT_FALSE(std::regex_match(label, number)) << line;
   }
