@@ -128,18 +128,20 @@ std::string_view kind_of_stub(std::uint64_t begin, std::uint64_t offset, const M
 bool is_called_as_helper(std::uint64_t ip, std::uint64_t return_address, const ModuleView& images,
                          const MemoryReader& memory) noexcept {
   constexpr std::uint64_t kMaxHelperBytes = 64;
+  const ModuleSpan* const image = images.find(return_address - 1);
+  if (image == nullptr || !image->has_managed_code) return false;
   const CallSites calls = calls_before(return_address, memory);
   return std::ranges::any_of(calls.sites(), [&](const CallSite& call) {
-    if (call.kind != CallSite::Kind::slot) return false;
-    const ModuleSpan* const image = images.find(call.address);
+    if (call.kind != CallSite::Kind::slot || images.find(call.address) != image) return false;
     const auto target = memory.read_value<std::uint64_t>(call.address);
-    return image != nullptr && image->has_managed_code && image == images.find(return_address - 1) && target &&
-           *target <= ip && ip - *target < kMaxHelperBytes;
+    return target && *target <= ip && ip - *target < kMaxHelperBytes;
   });
 }
 
-// Calls kind_at(begin, ip - begin) for each place before `ip` at which its code may begin, until one gives a kind.
-std::string_view first_kind(std::uint64_t ip, auto kind_at) noexcept {
+// Calls kind_at(begin, ip - begin) for each place before `ip` at which its code may begin, until one gives a kind. If
+// the code at `ip` cannot be read, no place is tried: from outside, each read is a question to the system.
+std::string_view first_kind(std::uint64_t ip, const MemoryReader& memory, auto kind_at) noexcept {
+  if (!memory.read_value<std::uint8_t>(ip)) return {};
   for (std::uint64_t begin = ip / kAlignment * kAlignment; ip - begin < kMaxCodeBytes; begin -= kAlignment) {
     const std::string_view kind = kind_at(begin, ip - begin);
     if (!kind.empty() || begin < kAlignment) return kind;
@@ -151,7 +153,7 @@ std::string_view kind_of(const Stack& stack, std::size_t place, const ModuleView
                          const MemoryReader& memory) noexcept {
   const Frame& frame = stack.frames[place];
   if (frame.module != Frame::kNone) {
-    return first_kind(frame.address, [&](std::uint64_t begin, std::uint64_t offset) {
+    return first_kind(frame.address, memory, [&](std::uint64_t begin, std::uint64_t offset) {
       return kind_by_shape(kThunks, begin, offset, memory);
     });
   }
@@ -166,7 +168,7 @@ std::string_view kind_of(const Stack& stack, std::size_t place, const ModuleView
 }  // namespace
 
 std::string_view runtime_code_kind(std::uint64_t ip, const MemoryReader& memory) noexcept {
-  return first_kind(ip, [&](std::uint64_t begin, std::uint64_t offset) {
+  return first_kind(ip, memory, [&](std::uint64_t begin, std::uint64_t offset) {
     const std::string_view kind = kind_by_shape(kShapes, begin, offset, memory);
     return kind.empty() ? kind_of_stub(begin, offset, memory) : kind;
   });
@@ -177,7 +179,7 @@ void name_runtime_code(Stack& stack, const ModuleView& images, const MemoryReade
     Frame& frame = stack.frames[i];
     // A stub in an image is code of a ReadyToRun image that is no method.
     const bool unknown = frame.kind == (frame.module == Frame::kNone ? FrameKind::native : FrameKind::stub) &&
-                         frame.function == 0 && frame.name.empty() && frame.inline_depth == 0 &&
+                         frame.function == 0 && frame.name.empty() &&
                          frame.address_kind == AddressKind::instruction_pointer;
     if (!unknown || frame.address == 0) continue;
     const std::string_view kind = kind_of(stack, i, images, memory);
