@@ -369,8 +369,8 @@ TEST(Demo, NoLineIsABareNumber) {
   //
   // Folklore: the thread "Inventory" never stands still, so it may be anywhere. Real case: in 5 of some 1,400 dumps
   // right after the start it was in a function of coreclr.dll, which has names only with the runtime's PDB, and a
-  // single such frame is not folded. In one of some 1,500 a thread was in Wine's dispatcher of system calls. Remedy: the
-  // runtime's images and the dispatcher are left out.
+  // single such frame is not folded. In one of some 1,500 a thread was in Wine's dispatcher of system calls. Remedy:
+  // the runtime's images and the dispatcher are left out.
   const std::regex frame("  #[0-9]+ +[MNS]  (.*)");
   const std::regex of_runtime(R"((coreclr|clrjit)\.dll!.*)");
   const std::regex of_wine(R"(\[code at (0x[0-9a-f]+)\].*)");

@@ -86,27 +86,30 @@ struct Tally {
   std::size_t runtime_code = 0;  // frames in code that the runtime made and that belongs to no method
 };
 
-// Returns what is wrong if the stack has a nameless frame in such code. (A stub that is a method of the runtime may lose
-// its name with its code.)
-std::string nameless_code(const Thread& thread, std::size_t& named) {
-  std::string wrong;
-  for (const Frame& frame : thread.stack.frames) {
-    if (frame.kind != FrameKind::stub || frame.function != 0 || frame.module != Frame::kNone) continue;
-    if (frame.name.empty()) wrong = "code of the runtime without a name";
-    named += !frame.name.empty() && frame.inline_depth == 0;
-  }
-  return wrong;
+// Whether a frame is in such code, or in a stub that the JIT has inlined. (A stub that is a method of the runtime may
+// lose its name with its code.)
+bool is_runtime_code(const Frame& frame) {
+  return frame.kind == FrameKind::stub && frame.function == 0 && frame.module == Frame::kNone;
+}
+
+// Returns what is wrong, as the checks of impossible_frames.h do.
+std::string nameless_code(const Thread& thread) {
+  const auto nameless = [](const Frame& frame) { return is_runtime_code(frame) && frame.name.empty(); };
+  return std::ranges::any_of(thread.stack.frames, nameless) ? "code of the runtime without a name" : "";
 }
 
 // Checks every thread, whether its stack is whole or not.
 void look_for_the_impossible(const Snapshot& snapshot, const Thread& thread, Tally& tally) {
   std::vector<std::string> names;
-  for (const Frame& frame : thread.stack.frames) names.push_back(frame.name);
+  for (const Frame& frame : thread.stack.frames) {
+    names.push_back(frame.name);
+    tally.runtime_code += is_runtime_code(frame) && frame.inline_depth == 0 && !frame.name.empty();
+  }
   tally.own_methods += calls(names, "dm_A", "CalledByA") || calls(names, "dm_B", "CalledByB");
   tally.own_images +=
       calls(names, "hunt_calls_a", "turn_call_a") || calls(names, "hunt_calls_b", "turn_call_b");
-  for (const std::string& wrong : {wrong_method(names), wrong_image(names), never_called(names),
-                                   nameless_code(thread, tally.runtime_code)}) {
+  for (const std::string& wrong :
+       {wrong_method(names), wrong_image(names), never_called(names), nameless_code(thread)}) {
     if (!wrong.empty() && ++tally.impossible[wrong] == 1) {
       tally.examples.push_back(wrong + ":\n" + to_text(snapshot, thread));
     }
@@ -162,7 +165,8 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
               tally.automatic.samples, counters.not_asked, tally.at_once.whole,
               tally.at_once.samples, tally.moments);
   if (tally.calls.calls != 0) std::printf("%s\n", sentence(tally.calls).c_str());
-  std::printf("dynamic methods named right %zu times, images that take turns %zu times, code of the runtime %zu times\n",
+  std::printf("dynamic methods named right %zu times, images that take turns %zu times, code of the runtime %zu "
+              "times\n",
               tally.own_methods, tally.own_images, tally.runtime_code);
   for (const auto& [wrong, times] : tally.impossible) {
     std::printf("  impossible: %s, %zu times\n", wrong.c_str(), times);

@@ -317,15 +317,13 @@ TEST(Protocol, TheKindOfTheRuntimesOwnCodeIsItsName) {
 TEST(Protocol, ANameOfAnotherFrameIsRefused) {
   // The message is thread { frame { kind, name: "a", … } }.
   const auto frame = [](int kind, std::initializer_list<int> more) {
-    std::string content = bytes({tag(1, kVarint), kind, static_cast<char>(tag(23, kBytes) | 0x80), 1, 1, 'a'});
-    content += bytes(more);
-    content.insert(0, bytes({tag(8, kBytes), static_cast<int>(content.size())}));
-    return bytes({tag(6, kBytes), static_cast<int>(content.size())}) + content;
+    const std::string content = bytes({tag(1, kVarint), kind, static_cast<char>(tag(23, kBytes) | 0x80), 1, 1, 'a'});
+    return message(6, message(8, content + bytes(more)));
   };
-  constexpr int kStub = 2;
+  constexpr int kStub = static_cast<int>(FrameKind::stub), kNative = static_cast<int>(FrameKind::native);
   EXPECT_TRUE(decode(frame(kStub, {})));
-  EXPECT_FALSE(decode(frame(static_cast<int>(FrameKind::native), {})));
-  EXPECT_FALSE(decode(frame(kStub, {tag(1, kVarint), static_cast<int>(FrameKind::native)}))) << "the last kind counts";
+  EXPECT_FALSE(decode(frame(kNative, {})));
+  EXPECT_FALSE(decode(frame(kStub, {tag(1, kVarint), kNative}))) << "the last kind counts";
   EXPECT_FALSE(decode(frame(kStub, {tag(6, kFixed64), 1, 0, 0, 0, 0, 0, 0, 0}))) << "it has a FunctionID";
   EXPECT_FALSE(decode(frame(kStub, {tag(10, kVarint), 1}))) << "an inlined stub has its own";
   Thread thread{.os_id = 1};
